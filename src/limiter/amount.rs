@@ -1,0 +1,80 @@
+//! Integer widths: a bucket's fill in unit x period, 64 bits where they suffice, else 128.
+
+use std::fmt::Debug;
+
+/// An unsigned integer wide enough for every product of one limiter's parameters.
+///
+/// The 64-bit form is chosen only where the plan proves that it fits; the 128-bit form always
+/// does, because units and spans are each below 2^62.
+pub trait Amount: Copy + Debug + Default + Ord + Send + Sync + 'static {
+    /// `a * b`; the caller has checked that it fits.
+    fn product(a: u64, b: u64) -> Self;
+    /// `a * b`, or the largest value.
+    fn saturating_product(a: u64, b: u64) -> Self;
+    /// `self + other`, or the largest value.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+    /// `self - other`, or zero.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+    /// The value in 128 bits.
+    fn wide(self) -> u128;
+}
+
+impl Amount for u64 {
+    #[inline]
+    fn product(a: u64, b: u64) -> Self {
+        a.wrapping_mul(b)
+    }
+    #[inline]
+    fn saturating_product(a: u64, b: u64) -> Self {
+        a.saturating_mul(b)
+    }
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.saturating_add(other)
+    }
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+    #[inline]
+    fn wide(self) -> u128 {
+        u128::from(self)
+    }
+}
+
+impl Amount for u128 {
+    #[inline]
+    fn product(a: u64, b: u64) -> Self {
+        u128::from(a) * u128::from(b)
+    }
+    #[inline]
+    fn saturating_product(a: u64, b: u64) -> Self {
+        u128::from(a) * u128::from(b)
+    }
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.saturating_add(other)
+    }
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+    #[inline]
+    fn wide(self) -> u128 {
+        self
+    }
+}
+
+/// Nanoseconds from `last` to `at`, zero if `at` is earlier.
+#[inline]
+pub(super) fn elapsed(last: i64, at: i64) -> u64 {
+    u64::try_from(at - last).unwrap_or(0)
+}
+
+/// `a / b` rounded up, for any span of nanoseconds.
+#[inline]
+pub(super) const fn div_up(a: u128, b: u128) -> u128 {
+    a.div_ceil(b)
+}

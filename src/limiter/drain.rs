@@ -1,0 +1,82 @@
+//! A level that falls at a constant rate: the arithmetic that the token bucket and the leaky
+//! meter share. The level is kept in unit x period, so that no rate is rounded.
+
+use super::Amount;
+use super::amount::{div_up, elapsed};
+use crate::quota::Rate;
+use crate::time::{SimDuration, SimTime};
+
+/// A level and the instant at which it was true.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill<A> {
+    fill: A,
+    last: i64,
+}
+
+impl<A: Amount> Fill<A> {
+    /// A level at an instant.
+    pub const fn new(fill: A, at: SimTime) -> Self {
+        Self { fill, last: at.nanos() }
+    }
+
+    /// Replaces the level; the instant never runs backwards.
+    #[inline]
+    pub fn set(&mut self, fill: A, at: SimTime) {
+        self.fill = fill;
+        self.last = self.last.max(at.nanos());
+    }
+}
+
+/// A rate in lowest terms: a level in unit x period falls by `units` each nanosecond.
+#[derive(Clone, Copy, Debug)]
+pub struct Drain {
+    period: u64,
+    units: u64,
+}
+
+impl Drain {
+    /// The drain of a rate.
+    pub fn new(rate: Rate) -> Self {
+        let (period, units) = rate.reduced();
+        Self { period, units }
+    }
+
+    /// The size of one unit in a level.
+    pub fn unit(self) -> u128 {
+        u128::from(self.period)
+    }
+
+    /// `cost` units as a level; the caller has checked that it fits.
+    #[inline]
+    pub fn level<A: Amount>(self, cost: u64) -> A {
+        A::product(cost, self.period)
+    }
+
+    /// The level at `at`.
+    #[inline]
+    pub fn fill<A: Amount>(self, state: &Fill<A>, at: SimTime) -> A {
+        state.fill.minus(A::saturating_product(elapsed(state.last, at.nanos()), self.units))
+    }
+
+    /// Adds `cost` units, whatever the level.
+    #[inline]
+    pub fn add<A: Amount>(self, state: &mut Fill<A>, at: SimTime, cost: u64) {
+        state.set(self.fill(state, at).plus(A::saturating_product(cost, self.period)), at);
+    }
+
+    /// Takes `cost` units away again.
+    pub fn take<A: Amount>(self, state: &mut Fill<A>, at: SimTime, cost: u64) {
+        state.set(self.fill(state, at).minus(A::saturating_product(cost, self.period)), at);
+    }
+
+    /// Time from `at` until the level is at most `target`.
+    pub fn wait<A: Amount>(self, state: &Fill<A>, at: SimTime, target: u128) -> SimDuration {
+        let excess = self.fill(state, at).wide().saturating_sub(target);
+        if excess == 0 {
+            return SimDuration::ZERO;
+        }
+        // A state ahead of this caller's clock does not fall before that clock has caught up.
+        let ahead = elapsed(at.nanos(), state.last);
+        SimDuration::from_wide_nanos(div_up(excess, u128::from(self.units)) + u128::from(ahead))
+    }
+}

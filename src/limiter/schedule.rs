@@ -1,0 +1,158 @@
+//! A virtual schedule: the instant at which all accepted work is done, in 1/units nanoseconds.
+//!
+//! GCRA calls that instant the theoretical arrival time, a leaky queue the time its server is next
+//! free; both accept an attempt when the backlog with it stays within a capacity.
+
+use super::amount::div_up;
+use super::{Level, Used};
+use crate::quota::Rate;
+use crate::time::{SimDuration, SimTime};
+use std::fmt::Debug;
+
+/// A signed integer wide enough for an instant in 1/units nanoseconds.
+pub trait Ticks: Copy + Debug + Ord + Send + Sync + 'static {
+    /// `a * b`; the caller has checked that it fits.
+    fn instant(a: i64, b: u64) -> Self;
+    /// `a * b` for a cost within the capacity; the caller has checked that it fits.
+    fn span(a: u64, b: u64) -> Self;
+    /// `self + other`, or the largest value.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+    /// `self - other`, or the smallest value.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+    /// The value in 128 bits.
+    fn wide(self) -> i128;
+}
+
+impl Ticks for i64 {
+    #[inline]
+    fn instant(a: i64, b: u64) -> Self {
+        a.wrapping_mul(b as i64)
+    }
+    #[inline]
+    fn span(a: u64, b: u64) -> Self {
+        a.wrapping_mul(b) as i64
+    }
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+    #[inline]
+    fn wide(self) -> i128 {
+        i128::from(self)
+    }
+}
+
+impl Ticks for i128 {
+    #[inline]
+    fn instant(a: i64, b: u64) -> Self {
+        i128::from(a) * i128::from(b)
+    }
+    #[inline]
+    fn span(a: u64, b: u64) -> Self {
+        i128::from(a) * i128::from(b)
+    }
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.saturating_add(other)
+    }
+    #[inline]
+    fn minus(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+    #[inline]
+    fn wide(self) -> i128 {
+        self
+    }
+}
+
+/// The parameters of a virtual schedule: one unit every `period / units` nanoseconds, and at most
+/// `burst` units of backlog.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule<T> {
+    origin: i64,
+    period: u64,
+    units: u64,
+    burst: u64,
+    capacity: T,
+}
+
+impl<T: Ticks> Schedule<T> {
+    /// A schedule whose instants count from `origin`.
+    pub fn new(rate: Rate, burst: u64, origin: SimTime) -> Self {
+        let (period, units) = rate.reduced();
+        Self { origin: origin.nanos(), period, units, burst, capacity: T::span(burst, period) }
+    }
+
+    /// `at` on this schedule's scale.
+    #[inline]
+    pub fn now(&self, at: SimTime) -> T {
+        T::instant(at.nanos() - self.origin, self.units)
+    }
+
+    /// Whether `cost` more units keep the backlog within the capacity.
+    #[inline]
+    pub fn fits(&self, done: T, at: SimTime, cost: u64) -> bool {
+        let now = self.now(at);
+        let need = T::span(cost, self.period);
+        (cost <= self.burst) & (done.max(now).minus(now) <= self.capacity.minus(need))
+    }
+
+    /// The instant at which `cost` more units are done too.
+    #[inline]
+    pub fn advance(&self, done: T, at: SimTime, cost: u64) -> T {
+        done.max(self.now(at)).plus(T::span(cost, self.period))
+    }
+
+    /// The instant without `cost` of its units, not earlier than `at`.
+    pub fn withdraw(&self, done: T, at: SimTime, cost: u64) -> T {
+        done.minus(T::span(cost, self.period)).max(self.now(at))
+    }
+
+    /// Work accepted and not done at `at`, in 1/units nanoseconds.
+    #[inline]
+    pub fn backlog(&self, done: T, at: SimTime) -> u128 {
+        (done.wide() - self.now(at).wide()).max(0) as u128
+    }
+
+    /// Nanoseconds, rounded up, that `backlog` takes.
+    #[inline]
+    pub fn nanos(&self, backlog: u128) -> SimDuration {
+        if backlog == 0 {
+            return SimDuration::ZERO;
+        }
+        SimDuration::from_wide_nanos(div_up(backlog, u128::from(self.units)))
+    }
+
+    /// The smallest wait after which `cost` units fit.
+    pub fn retry_after(&self, done: T, at: SimTime, cost: u64) -> Option<SimDuration> {
+        if cost > self.burst {
+            return None;
+        }
+        if cost == 0 {
+            return Some(SimDuration::ZERO);
+        }
+        let need = self.backlog(done, at) + u128::from(cost) * u128::from(self.period);
+        Some(self.nanos(need.saturating_sub(self.capacity.wide() as u128)))
+    }
+
+    /// The quota view.
+    pub fn level(&self, done: T, at: SimTime) -> Level {
+        let (backlog, period) = (self.backlog(done, at), u128::from(self.period));
+        let capacity = self.capacity.wide() as u128;
+        let remaining = capacity.saturating_sub(backlog) / period;
+        let next = if remaining >= u128::from(self.burst) { 0 } else { backlog + (remaining + 1) * period - capacity };
+        Level {
+            limit: self.burst,
+            used: Used { numerator: backlog, denominator: period },
+            remaining: u64::try_from(remaining).expect("at most the burst"),
+            next: self.nanos(next),
+            full: self.nanos(backlog),
+        }
+    }
+}

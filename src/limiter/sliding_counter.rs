@@ -1,0 +1,469 @@
+//! Sliding counter: estimate the sliding log from the counts of a few buckets.
+//!
+//! # Rule
+//! The window is cut into `buckets`. `estimate` = the newest `buckets` counts + the one before
+//! them x the part of it that still lies inside the window ("weighted"; or all of it, "whole"; or
+//! none of it, "ignored"). Admit iff `estimate + cost <= limit` (compare after), or
+//! `estimate < limit` and `cost <= limit` (compare before).
+//!
+//! # State
+//! Two counts and a bucket number for one bucket: 24 bytes a key. `buckets + 1` counts on the heap
+//! for more. First-request grids add their origin and the last counted attempt, 16 bytes.
+//!
+//! # Worst case
+//! One bucket: `limit + ceil(limit * T / window) - 1` units in a half-open span T up to a window,
+//! twice the limit less one in a window; comparing before, one more. It refuses up to half of what
+//! an honest client sends.
+//!
+//! # Differs from
+//! The fixed window is one bucket with the oldest ignored. The sliding log needs no estimate.
+//!
+//! # Source
+//! "Counting things, a lot of different things", Cloudflare, 2017; Upstash's Lua scripts compare
+//! before.
+
+use super::amount::div_up;
+use super::{Algorithm, Amount, Compare, Decision, Level, Used};
+use crate::quota::Limit;
+use crate::time::{SimDuration, SimTime};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+/// What becomes of the oldest bucket, which lies only partly inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Oldest {
+    /// It counts with the part of it that lies inside.
+    #[default]
+    Weighted,
+    /// It does not count.
+    Ignored,
+    /// It counts whole.
+    Whole,
+}
+
+/// What the grid of buckets is tied to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CounterAnchor {
+    /// Multiples of the bucket since the Unix epoch.
+    #[default]
+    Clock,
+    /// The key's first counted attempt, and again after two windows without one.
+    FirstRequest,
+}
+
+/// The parameters of a sliding counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SlidingCounterSpec {
+    /// Units in a window.
+    pub limit: Limit,
+    /// When the estimate is compared.
+    pub compare: Compare,
+    /// Buckets that a window is cut into, at least one.
+    pub buckets: u32,
+    /// What becomes of the oldest bucket.
+    pub oldest: Oldest,
+    /// What the grid is tied to.
+    pub anchor: CounterAnchor,
+    /// Whether refused attempts are counted.
+    pub count_denied: bool,
+}
+
+impl SlidingCounterSpec {
+    /// The most units admitted in any half-open span, if that is proven for such costs.
+    #[must_use]
+    pub fn bound(&self, span: SimDuration, largest_cost: u64) -> Option<u128> {
+        let (units, window) = (u128::from(self.limit.units), self.limit.window.nanos());
+        let (span, buckets) = (span.nanos(), u128::from(self.buckets));
+        if units == 0 || span == 0 {
+            return Some(0);
+        }
+        if self.compare == Compare::Before && largest_cost > 1 {
+            return None;
+        }
+        match (self.oldest, self.compare) {
+            (Oldest::Ignored, _) => Some(units * div_up(buckets * span + window, buckets * window)),
+            (Oldest::Whole, _) => Some(units * div_up(buckets * span + window, (buckets + 1) * window)),
+            (Oldest::Weighted, Compare::Before) => (buckets == 1).then(|| units + div_up(units * span, window)),
+            (Oldest::Weighted, Compare::After) if buckets == 1 => Some(if span <= window {
+                units + div_up(units * span, window) - 1
+            } else if units == 1 {
+                div_up(span + window, 2 * window)
+            } else {
+                units + div_up((units - 1) * span, window)
+            }),
+            (Oldest::Weighted, Compare::After) => {
+                // Proven up to a window; a longer span is no more than its parts.
+                let (windows, rest) = (span / window, span % window);
+                Some(windows * self.part_bound(window) + self.part_bound(rest))
+            }
+        }
+    }
+
+    /// Several weighted buckets, a span of at most one window.
+    fn part_bound(&self, span: u128) -> u128 {
+        let (units, window, buckets) =
+            (u128::from(self.limit.units), self.limit.window.nanos(), u128::from(self.buckets));
+        if span == 0 {
+            return 0;
+        }
+        // Past the first `window - bucket` the oldest bucket's weight starts to fall.
+        let past = (buckets * span).saturating_sub((buckets - 1) * window);
+        if past == 0 { units } else { units + div_up(units * past, window) - 1 }
+    }
+}
+
+/// Storage of `buckets + 1` counts, newest first.
+pub trait Counts: AsRef<[u64]> + AsMut<[u64]> + Clone + Debug + Send + Sync + 'static {
+    /// Zero counts for this many buckets.
+    fn zero(buckets: u32) -> Self;
+    /// Bytes beyond its own size.
+    fn heap_bytes(&self) -> usize;
+}
+
+impl Counts for [u64; 2] {
+    fn zero(_buckets: u32) -> Self {
+        [0; 2]
+    }
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Counts for Box<[u64]> {
+    fn zero(buckets: u32) -> Self {
+        vec![0; buckets as usize + 1].into()
+    }
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&**self)
+    }
+}
+
+/// What a grid of buckets remembers of its origin.
+pub trait Grid: Copy + Debug + Send + Sync + 'static {
+    /// Before the first counted attempt.
+    const NEW: Self;
+    /// The origin of the grid that an attempt at `at` is counted on, and whether it starts there.
+    fn origin(self, at: i64, silence: i64) -> (i64, bool);
+    /// Keeps what a counted attempt leaves behind.
+    fn counted(&mut self, origin: i64, at: i64);
+}
+
+/// A grid on multiples of the bucket since the epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct ClockGrid;
+
+impl Grid for ClockGrid {
+    const NEW: Self = Self;
+    #[inline]
+    fn origin(self, _at: i64, _silence: i64) -> (i64, bool) {
+        (0, false)
+    }
+    #[inline]
+    fn counted(&mut self, _origin: i64, _at: i64) {}
+}
+
+/// A grid that starts at a key's first counted attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstRequestGrid {
+    origin: i64,
+    last: i64,
+}
+
+impl Grid for FirstRequestGrid {
+    const NEW: Self = Self { origin: i64::MIN, last: i64::MIN };
+    #[inline]
+    fn origin(self, at: i64, silence: i64) -> (i64, bool) {
+        if self.last == i64::MIN || at - self.last >= silence { (at, true) } else { (self.origin, false) }
+    }
+    #[inline]
+    fn counted(&mut self, origin: i64, at: i64) {
+        self.origin = origin;
+        self.last = self.last.max(at);
+    }
+}
+
+/// A sliding counter: `A` holds limit x window, `C` the counts, `G` the grid.
+#[derive(Clone, Copy, Debug)]
+pub struct SlidingCounter<A, C, G> {
+    units: u64,
+    window: u64,
+    buckets: u32,
+    compare: Compare,
+    oldest: Oldest,
+    count_denied: bool,
+    parts: PhantomData<(A, C, G)>,
+}
+
+/// The counts of one key.
+#[derive(Clone, Debug)]
+pub struct Counter<C, G> {
+    grid: G,
+    /// Number of the newest bucket on the grid.
+    index: i64,
+    counts: C,
+}
+
+/// Where an attempt falls: its bucket, and how far into it, in 1/buckets nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    origin: i64,
+    fresh: bool,
+    index: i64,
+    phase: u64,
+    /// Buckets since the state's newest; `fresh` counts as all of them.
+    shift: u64,
+}
+
+impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
+    /// A counter of these parameters.
+    #[must_use]
+    pub fn new(spec: &SlidingCounterSpec) -> Self {
+        Self {
+            units: spec.limit.units,
+            window: spec.limit.window.short_nanos(),
+            buckets: spec.buckets,
+            compare: spec.compare,
+            oldest: spec.oldest,
+            count_denied: spec.count_denied,
+            parts: PhantomData,
+        }
+    }
+
+    /// The bucket of `at` on a grid, and the phase in it.
+    #[inline]
+    fn locate(&self, origin: i64, at: i64) -> (i64, u64) {
+        if self.buckets == 1 {
+            let (since, window) = (at - origin, self.window as i64);
+            (since.div_euclid(window), since.rem_euclid(window) as u64)
+        } else {
+            let since = (i128::from(at) - i128::from(origin)) * i128::from(self.buckets);
+            let window = i128::from(self.window);
+            // A bucket number fits 64 bits: there are fewer buckets than nanoseconds x 2^32 / window.
+            (since.div_euclid(window) as i64, since.rem_euclid(window) as u64)
+        }
+    }
+
+    #[inline]
+    fn place(&self, state: &Counter<C, G>, at: SimTime) -> Place {
+        let at = at.nanos();
+        let (origin, fresh) = state.grid.origin(at, 2 * self.window as i64);
+        let (index, phase) = self.locate(origin, at);
+        if fresh {
+            return Place { origin, fresh, index, phase, shift: u64::MAX };
+        }
+        if index < state.index {
+            // A clock that runs behind: the start of the newest bucket.
+            return Place { origin, fresh, index: state.index, phase: 0, shift: 0 };
+        }
+        Place { origin, fresh, index, phase, shift: (index - state.index) as u64 }
+    }
+
+    /// The count `age` buckets before the one that is `shift` after the state's newest.
+    #[inline]
+    fn count(&self, counts: &C, shift: u64, age: u64) -> u64 {
+        if shift > age { 0 } else { counts.as_ref().get((age - shift) as usize).copied().unwrap_or(0) }
+    }
+
+    /// Units of the buckets that lie whole inside the window, and of the one that does not.
+    #[inline]
+    fn sums(&self, counts: &C, shift: u64) -> (u64, u64) {
+        let buckets = u64::from(self.buckets);
+        if shift > buckets {
+            return (0, 0);
+        }
+        let whole = (shift..buckets).map(|age| self.count(counts, shift, age)).fold(0, u64::saturating_add);
+        (whole, self.count(counts, shift, buckets))
+    }
+
+    /// The oldest bucket's weight, times the window.
+    #[inline]
+    fn weight(&self, phase: u64) -> u64 {
+        match self.oldest {
+            Oldest::Weighted => self.window - phase,
+            Oldest::Whole => self.window,
+            Oldest::Ignored => 0,
+        }
+    }
+
+    /// Whether the estimate leaves room: `estimate + extra <= units`, or `<` if strict.
+    #[inline]
+    fn leaves(&self, (whole, oldest): (u64, u64), phase: u64, extra: u64, strict: bool) -> bool {
+        let Some(room) = self.units.checked_sub(whole).and_then(|room| room.checked_sub(extra)) else {
+            return false;
+        };
+        let partial = A::product(oldest, self.weight(phase));
+        let room = A::product(room, self.window);
+        if strict { partial < room } else { partial <= room }
+    }
+
+    #[inline]
+    fn fits(&self, sums: (u64, u64), phase: u64, cost: u64) -> bool {
+        match self.compare {
+            Compare::After => self.leaves(sums, phase, cost, false),
+            Compare::Before => (cost <= self.units) & self.leaves(sums, phase, 0, true),
+        }
+    }
+
+    #[inline]
+    fn advance(&self, state: &mut Counter<C, G>, place: Place) {
+        let counts = state.counts.as_mut();
+        if place.shift >= counts.len() as u64 {
+            counts.fill(0);
+        } else if place.shift > 0 {
+            let shift = place.shift as usize;
+            counts.copy_within(..counts.len() - shift, shift);
+            counts[..shift].fill(0);
+        }
+        state.index = place.index;
+    }
+
+    #[inline]
+    fn add(&self, state: &mut Counter<C, G>, place: Place, at: SimTime, cost: u64) {
+        self.advance(state, place);
+        state.grid.counted(place.origin, at.nanos());
+        let newest = &mut state.counts.as_mut()[0];
+        *newest = newest.saturating_add(cost);
+    }
+
+    /// Time from `at` until `estimate + extra <= units` (`<` if strict) holds.
+    fn wait(&self, state: &Counter<C, G>, at: SimTime, extra: u64, strict: bool) -> Option<SimDuration> {
+        let place = self.place(state, at);
+        let (buckets, window) = (i128::from(self.buckets), i128::from(self.window));
+        let now = (i128::from(at.nanos()) - i128::from(place.origin)) * buckets;
+        for ahead in 0..=u64::from(self.buckets) + 1 {
+            let sums = self.sums(&state.counts, place.shift.saturating_add(ahead));
+            let from = if ahead == 0 { place.phase } else { 0 };
+            let Some(phase) = self.first_phase(sums, from, extra, strict) else { continue };
+            let instant = (i128::from(place.index) + i128::from(ahead)) * window + i128::from(phase);
+            let wait = u128::try_from(instant - now).unwrap_or(0).div_ceil(u128::from(self.buckets));
+            return Some(SimDuration::from_wide_nanos(wait));
+        }
+        None
+    }
+
+    /// The first phase of a bucket, not before `from`, at which the estimate leaves room.
+    fn first_phase(&self, sums: (u64, u64), from: u64, extra: u64, strict: bool) -> Option<u64> {
+        if self.leaves(sums, from, extra, strict) {
+            return Some(from);
+        }
+        let (whole, oldest) = sums;
+        let room = self.units.checked_sub(whole)?.checked_sub(extra)?;
+        if self.oldest != Oldest::Weighted || oldest == 0 {
+            return None;
+        }
+        // oldest * (window - phase) <= room * window, or < if strict.
+        let room = u128::from(room) * u128::from(self.window);
+        let overlap = if strict { div_up(room, u128::from(oldest)).checked_sub(1)? } else { room / u128::from(oldest) };
+        let phase = self.window.checked_sub(u64::try_from(overlap).ok()?)?;
+        (phase < self.window).then_some(phase.max(from))
+    }
+}
+
+impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
+    type State = Counter<C, G>;
+
+    fn initial(&self, at: SimTime) -> Counter<C, G> {
+        let (origin, _) = G::NEW.origin(at.nanos(), 0);
+        Counter { grid: G::NEW, index: self.locate(origin, at.nanos()).0, counts: C::zero(self.buckets) }
+    }
+
+    #[inline]
+    fn ask(&self, state: &Counter<C, G>, at: SimTime, cost: u64) -> Decision {
+        let place = self.place(state, at);
+        let fits = cost == 0 || self.fits(self.sums(&state.counts, place.shift), place.phase, cost);
+        if fits { Decision::Allow } else { Decision::Deny }
+    }
+
+    #[inline]
+    fn charge(&self, state: &mut Counter<C, G>, at: SimTime, cost: u64) {
+        if cost > 0 {
+            self.add(state, self.place(state, at), at, cost);
+        }
+    }
+
+    #[inline]
+    fn refuse(&self, state: &mut Counter<C, G>, at: SimTime, cost: u64) {
+        if self.count_denied {
+            self.charge(state, at, cost);
+        }
+    }
+
+    fn refund(&self, state: &mut Counter<C, G>, charged_at: SimTime, at: SimTime, cost: u64) {
+        let place = self.place(state, at);
+        if place.fresh {
+            return;
+        }
+        let (index, _) = self.locate(place.origin, charged_at.nanos());
+        let age = state.index.saturating_sub(index);
+        if let Some(count) = usize::try_from(age).ok().and_then(|age| state.counts.as_mut().get_mut(age)) {
+            *count = count.saturating_sub(cost);
+        }
+    }
+
+    fn retry_after(&self, state: &Counter<C, G>, at: SimTime, cost: u64) -> Option<SimDuration> {
+        match (cost, self.compare) {
+            (0, _) => Some(SimDuration::ZERO),
+            _ if cost > self.units => None,
+            (_, Compare::After) => self.wait(state, at, cost, false),
+            (_, Compare::Before) => self.wait(state, at, 0, true),
+        }
+    }
+
+    fn level(&self, state: &Counter<C, G>, at: SimTime) -> Level {
+        let place = self.place(state, at);
+        let (whole, oldest) = self.sums(&state.counts, place.shift);
+        let window = u128::from(self.window);
+        let used = u128::from(whole) * window + u128::from(oldest) * u128::from(self.weight(place.phase));
+        let room = (u128::from(self.units) * window).saturating_sub(used);
+        let (remaining, next) = match self.compare {
+            Compare::After => {
+                let remaining = (room / window) as u64;
+                (remaining, self.wait(state, at, remaining + 1, false))
+            }
+            Compare::Before => {
+                let remaining = div_up(room, window) as u64;
+                (remaining, self.wait(state, at, remaining, true))
+            }
+        };
+        Level {
+            limit: self.units,
+            used: Used { numerator: used, denominator: window },
+            remaining,
+            next: if remaining >= self.units { SimDuration::ZERO } else { next.unwrap_or_default() },
+            full: self.full(state, place, at),
+        }
+    }
+
+    #[inline]
+    fn decide(&self, state: &mut Counter<C, G>, at: SimTime, cost: u64) -> Decision {
+        if cost == 0 {
+            return Decision::Allow;
+        }
+        let place = self.place(state, at);
+        if self.fits(self.sums(&state.counts, place.shift), place.phase, cost) {
+            self.add(state, place, at, cost);
+            return Decision::Allow;
+        }
+        if self.count_denied {
+            self.add(state, place, at, cost);
+        }
+        Decision::Deny
+    }
+
+    fn heap_bytes(&self, state: &Counter<C, G>) -> usize {
+        state.counts.heap_bytes()
+    }
+}
+
+impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
+    /// Time until no count has any influence.
+    fn full(&self, state: &Counter<C, G>, place: Place, at: SimTime) -> SimDuration {
+        let buckets = u64::from(self.buckets);
+        let reach = if self.oldest == Oldest::Ignored { buckets } else { buckets + 1 };
+        let newest = (place.shift..reach).find(|age| self.count(&state.counts, place.shift, *age) > 0);
+        let Some(age) = newest else { return SimDuration::ZERO };
+        let gone = (i128::from(place.index) + i128::from(reach - age)) * i128::from(self.window);
+        let now = (i128::from(at.nanos()) - i128::from(place.origin)) * i128::from(self.buckets);
+        SimDuration::from_wide_nanos(u128::try_from(gone - now).unwrap_or(0).div_ceil(u128::from(buckets)))
+    }
+}

@@ -1,0 +1,310 @@
+//! Sliding log: remember every admitted attempt for a window. Exact, at O(limit) memory a key.
+//!
+//! # Rule
+//! Admit iff the cost of the entries in `(t - window, t]` plus this cost is at most the limit;
+//! with the inclusive edge the entries in `[t - window, t]`.
+//!
+//! # State
+//! A ring of entries that grows on demand: 8 bytes an entry where every cost is one, else 16, and
+//! never more entries than the limit has units.
+//!
+//! # Worst case
+//! `limit * ceil(T / window)` units in any half-open span T: never more than the limit in a window,
+//! and never a refusal of a client that keeps it. Inclusive: as a window one nanosecond longer.
+//!
+//! # Differs from
+//! The sliding counter estimates this sum from two numbers. No limiter can be exact in less memory
+//! than the log needs.
+//!
+//! # Source
+//! The sorted-set recipe (`ZREMRANGEBYSCORE`, `ZCARD`, `ZADD`); Django REST framework's
+//! `SimpleRateThrottle` keeps the same list.
+
+use super::amount::div_up;
+use super::{Algorithm, Decision, Level, Used};
+use crate::quota::Limit;
+use crate::time::{SimDuration, SimTime};
+use std::collections::VecDeque;
+
+/// Whether an entry exactly one window old still counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Edge {
+    /// It has left.
+    #[default]
+    Exclusive,
+    /// It still counts.
+    Inclusive,
+}
+
+/// The parameters of a sliding log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SlidingLogSpec {
+    /// Units in any window.
+    pub limit: Limit,
+    /// Whether an entry exactly one window old still counts.
+    pub edge: Edge,
+    /// Whether refused attempts are logged too.
+    pub count_denied: bool,
+}
+
+impl SlidingLogSpec {
+    /// The most units admitted in any half-open span.
+    #[must_use]
+    pub fn bound(&self, span: SimDuration) -> u128 {
+        u128::from(self.limit.units) * div_up(span.nanos(), u128::from(self.lifetime()))
+    }
+
+    /// Nanoseconds for which an entry counts.
+    fn lifetime(&self) -> u64 {
+        self.limit.window.short_nanos() + u64::from(self.edge == Edge::Inclusive)
+    }
+}
+
+/// One admitted attempt.
+pub trait Entry: Copy + Send + Sync + std::fmt::Debug + 'static {
+    /// Records `cost` units at `at`.
+    fn record(log: &mut VecDeque<Self>, at: i64, cost: u64);
+    /// When it was admitted.
+    fn at(self) -> i64;
+    /// How many units it took.
+    fn cost(self) -> u64;
+    /// Takes back up to `units` of what was recorded at `at`; returns how many.
+    fn take_back(log: &mut VecDeque<Self>, at: i64, units: u64) -> u64;
+}
+
+/// An entry of one unit: attempts of a higher cost leave several.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitEntry(i64);
+
+impl Entry for UnitEntry {
+    #[inline]
+    fn record(log: &mut VecDeque<Self>, at: i64, cost: u64) {
+        for _ in 0..cost {
+            log.push_back(Self(at));
+        }
+    }
+    #[inline]
+    fn at(self) -> i64 {
+        self.0
+    }
+    #[inline]
+    fn cost(self) -> u64 {
+        1
+    }
+    fn take_back(log: &mut VecDeque<Self>, at: i64, units: u64) -> u64 {
+        let end = log.partition_point(|entry| entry.0 <= at);
+        let same = end - log.partition_point(|entry| entry.0 < at);
+        let taken = same.min(usize::try_from(units).unwrap_or(usize::MAX));
+        log.drain(end - taken..end);
+        taken as u64
+    }
+}
+
+/// An entry with its cost.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedEntry {
+    at: i64,
+    cost: u64,
+}
+
+impl Entry for WeightedEntry {
+    #[inline]
+    fn record(log: &mut VecDeque<Self>, at: i64, cost: u64) {
+        if cost > 0 {
+            log.push_back(Self { at, cost });
+        }
+    }
+    #[inline]
+    fn at(self) -> i64 {
+        self.at
+    }
+    #[inline]
+    fn cost(self) -> u64 {
+        self.cost
+    }
+    fn take_back(log: &mut VecDeque<Self>, at: i64, units: u64) -> u64 {
+        let mut left = units;
+        let mut end = log.partition_point(|entry| entry.at <= at);
+        while left > 0 && end > 0 && log[end - 1].at == at {
+            end -= 1;
+            let given = log[end].cost.min(left);
+            log[end].cost -= given;
+            left -= given;
+            if log[end].cost == 0 {
+                log.remove(end);
+            }
+        }
+        units - left
+    }
+}
+
+/// A sliding log with entries of type `E`.
+#[derive(Clone, Copy, Debug)]
+pub struct SlidingLog<E> {
+    units: u64,
+    lifetime: i64,
+    count_denied: bool,
+    entries: std::marker::PhantomData<E>,
+}
+
+/// The entries of one key, oldest first, and the sum of their costs. Entries that have left may
+/// linger until their room is needed.
+#[derive(Clone, Debug)]
+pub struct Log<E> {
+    entries: VecDeque<E>,
+    sum: u64,
+}
+
+impl<E: Entry> SlidingLog<E> {
+    /// A log of these parameters.
+    #[must_use]
+    pub fn new(spec: &SlidingLogSpec) -> Self {
+        Self {
+            units: spec.limit.units,
+            lifetime: i64::try_from(spec.lifetime()).expect("a configured span is at most 2^62"),
+            count_denied: spec.count_denied,
+            entries: std::marker::PhantomData,
+        }
+    }
+
+    /// The instant this attempt counts at: time never runs backwards inside a log.
+    #[inline]
+    fn clamp(log: &Log<E>, at: SimTime) -> i64 {
+        log.entries.back().map_or(at.nanos(), |newest| newest.at().max(at.nanos()))
+    }
+
+    #[inline]
+    fn live(&self, entry: E, at: i64) -> bool {
+        entry.at() > at - self.lifetime
+    }
+
+    /// Units of the entries that count at `at`.
+    fn used(&self, log: &Log<E>, at: i64) -> u64 {
+        let gone: u64 = log.entries.iter().take_while(|e| !self.live(**e, at)).map(|e| e.cost()).sum();
+        log.sum - gone
+    }
+
+    /// Drops entries that have left until `cost` more units fit or none has.
+    #[inline]
+    fn make_room(&self, log: &mut Log<E>, at: i64, cost: u64) {
+        let room = self.units.saturating_sub(cost);
+        while log.sum > room {
+            match log.entries.front() {
+                Some(oldest) if !self.live(*oldest, at) => {
+                    log.sum -= oldest.cost();
+                    log.entries.pop_front();
+                }
+                _ => break,
+            }
+        }
+    }
+
+    #[inline]
+    fn record(&self, log: &mut Log<E>, at: i64, cost: u64) {
+        self.make_room(log, at, cost);
+        E::record(&mut log.entries, at, cost);
+        log.sum = log.sum.saturating_add(cost);
+    }
+
+    /// Time from `at` until at most `target` units count.
+    fn wait(&self, log: &Log<E>, at: SimTime, target: u64) -> SimDuration {
+        let now = Self::clamp(log, at);
+        let mut used = self.used(log, now);
+        if used <= target {
+            return SimDuration::ZERO;
+        }
+        for entry in log.entries.iter().skip_while(|e| !self.live(**e, now)) {
+            used -= entry.cost();
+            if used <= target {
+                return SimTime::from_nanos(entry.at() + self.lifetime).since(at);
+            }
+        }
+        SimDuration::ZERO
+    }
+}
+
+impl<E: Entry> Algorithm for SlidingLog<E> {
+    type State = Log<E>;
+
+    fn initial(&self, _at: SimTime) -> Log<E> {
+        Log { entries: VecDeque::new(), sum: 0 }
+    }
+
+    #[inline]
+    fn ask(&self, log: &Log<E>, at: SimTime, cost: u64) -> Decision {
+        let fits = cost <= self.units
+            && (log.sum <= self.units - cost || {
+                let at = Self::clamp(log, at);
+                self.used(log, at) <= self.units - cost
+            });
+        if fits || cost == 0 { Decision::Allow } else { Decision::Deny }
+    }
+
+    #[inline]
+    fn charge(&self, log: &mut Log<E>, at: SimTime, cost: u64) {
+        let at = Self::clamp(log, at);
+        self.record(log, at, cost);
+    }
+
+    #[inline]
+    fn refuse(&self, log: &mut Log<E>, at: SimTime, cost: u64) {
+        if !self.count_denied || cost == 0 || self.units == 0 {
+            return;
+        }
+        // More than the limit changes no answer: the log need not grow beyond it.
+        let at = Self::clamp(log, at);
+        let cost = cost.min(self.units);
+        self.record(log, at, cost);
+        while let Some(oldest) = log.entries.front().copied()
+            && log.sum - oldest.cost() >= self.units
+        {
+            log.sum -= oldest.cost();
+            log.entries.pop_front();
+        }
+    }
+
+    fn refund(&self, log: &mut Log<E>, charged_at: SimTime, at: SimTime, cost: u64) {
+        let charged_at = charged_at.nanos();
+        if charged_at > Self::clamp(log, at) - self.lifetime {
+            log.sum -= E::take_back(&mut log.entries, charged_at, cost);
+        }
+    }
+
+    fn retry_after(&self, log: &Log<E>, at: SimTime, cost: u64) -> Option<SimDuration> {
+        match cost {
+            0 => Some(SimDuration::ZERO),
+            _ if cost > self.units => None,
+            _ => Some(self.wait(log, at, self.units - cost)),
+        }
+    }
+
+    fn level(&self, log: &Log<E>, at: SimTime) -> Level {
+        let used = self.used(log, Self::clamp(log, at));
+        let remaining = self.units.saturating_sub(used);
+        let next =
+            if remaining == self.units { SimDuration::ZERO } else { self.wait(log, at, self.units - remaining - 1) };
+        Level { limit: self.units, used: Used::whole(used), remaining, next, full: self.wait(log, at, 0) }
+    }
+
+    #[inline]
+    fn decide(&self, log: &mut Log<E>, at: SimTime, cost: u64) -> Decision {
+        if cost == 0 {
+            return Decision::Allow;
+        }
+        if cost <= self.units {
+            let now = Self::clamp(log, at);
+            self.make_room(log, now, cost);
+            if log.sum <= self.units - cost {
+                E::record(&mut log.entries, now, cost);
+                log.sum += cost;
+                return Decision::Allow;
+            }
+        }
+        self.refuse(log, at, cost);
+        Decision::Deny
+    }
+
+    fn heap_bytes(&self, log: &Log<E>) -> usize {
+        log.entries.capacity() * size_of::<E>()
+    }
+}

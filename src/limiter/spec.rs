@@ -1,0 +1,187 @@
+//! The one registry of limiters: resolved parameters in, a running limiter out.
+
+use super::sliding_counter::{ClockGrid, FirstRequestGrid};
+use super::{
+    Compare, CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Keyed, LeakyBucketSpec, LeakyMeter,
+    LeakyMode, LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec,
+    SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry,
+};
+use crate::quota::Rate;
+use crate::time::{SimDuration, SimTime};
+
+/// An algorithm with all its parameters resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LimiterSpec {
+    /// Fixed window.
+    FixedWindow(FixedWindowSpec),
+    /// Sliding log.
+    SlidingLog(SlidingLogSpec),
+    /// Sliding counter.
+    SlidingCounter(SlidingCounterSpec),
+    /// Token bucket.
+    TokenBucket(TokenBucketSpec),
+    /// Leaky bucket.
+    LeakyBucket(LeakyBucketSpec),
+    /// GCRA.
+    Gcra(GcraSpec),
+}
+
+/// What is known of the attempts before the run: narrower states where it allows them.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// Every attempt costs one unit (or none).
+    pub unit_cost: bool,
+    /// All attempts lie within these instants.
+    pub times: (SimTime, SimTime),
+}
+
+impl Workload {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { unit_cost: false, times: (SimTime::MIN, SimTime::MAX) };
+
+    /// The origin of a schedule whose scaled instants fit 63 bits, if one does.
+    fn narrow_origin(&self, rate: Rate, burst: u64) -> Option<SimTime> {
+        let (from, until) = self.times;
+        let (period, units) = rate.reduced();
+        let backlog = u128::from(burst) * u128::from(period);
+        let fits = |reach: u128| reach * u128::from(units) + 2 * backlog < (1 << 63) - 1;
+        // Instants from the epoch where they fit; else from the first attempt.
+        let reach = u128::from(from.nanos().unsigned_abs().max(until.nanos().unsigned_abs()));
+        if fits(reach) {
+            return Some(SimTime::EPOCH);
+        }
+        fits(until.since(from).nanos()).then_some(from)
+    }
+}
+
+/// Whether `units * span`, and a few times it, fits 64 bits.
+fn narrow(units: u64, span: u64) -> bool {
+    u128::from(units) * u128::from(span) < 1 << 61
+}
+
+impl LimiterSpec {
+    /// Every algorithm's name, in the order in which they are shown.
+    pub const NAMES: [&'static str; 6] =
+        ["fixed-window", "sliding-log", "sliding-counter", "token-bucket", "leaky-bucket", "gcra"];
+
+    /// The algorithm's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::FixedWindow(_) => "fixed-window",
+            Self::SlidingLog(_) => "sliding-log",
+            Self::SlidingCounter(_) => "sliding-counter",
+            Self::TokenBucket(_) => "token-bucket",
+            Self::LeakyBucket(_) => "leaky-bucket",
+            Self::Gcra(_) => "gcra",
+        }
+    }
+
+    /// Whether it may delay what it admits.
+    #[must_use]
+    pub const fn delays(&self) -> bool {
+        matches!(self, Self::LeakyBucket(LeakyBucketSpec { mode: LeakyMode::Queue, .. }))
+    }
+
+    /// The most units released in any half-open span, for any traffic with such costs; `None`
+    /// where nothing is proven.
+    #[must_use]
+    pub fn bound(&self, span: SimDuration, largest_cost: u64) -> Option<u128> {
+        match self {
+            Self::FixedWindow(spec) => Some(spec.bound(span)),
+            Self::SlidingLog(spec) => Some(spec.bound(span)),
+            Self::SlidingCounter(spec) => spec.bound(span, largest_cost),
+            Self::TokenBucket(spec) => Some(spec.bound(span)),
+            Self::LeakyBucket(spec) => spec.bound(span, largest_cost),
+            Self::Gcra(spec) => Some(spec.bound(span)),
+        }
+    }
+
+    /// Why these parameters cannot be simulated exactly, with the numbers, if they cannot.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::LeakyBucket(spec) if spec.mode == LeakyMode::Queue && spec.rate.units > 0 => {
+                let drain = u128::from(spec.capacity) * spec.rate.period.nanos() / u128::from(spec.rate.units);
+                (drain > SimDuration::MAX_CONFIGURED.nanos()).then(|| {
+                    format!(
+                        "a full queue of {} at {} would release its last attempt after {} days; at most {} days fit the clock",
+                        spec.capacity,
+                        spec.rate,
+                        drain / 86_400_000_000_000,
+                        SimDuration::MAX_CONFIGURED.nanos() / 86_400_000_000_000
+                    )
+                })
+            }
+            Self::SlidingCounter(spec) if u128::from(spec.buckets) > spec.limit.window.nanos() => Some(format!(
+                "{} buckets in a window of {} would be shorter than a nanosecond",
+                spec.buckets, spec.limit.window
+            )),
+            _ => None,
+        }
+    }
+
+    /// A running limiter with no keys yet.
+    #[must_use]
+    pub fn build(&self, workload: &Workload) -> Box<dyn Limiter> {
+        match self {
+            Self::FixedWindow(spec) => Box::new(Keyed::new(FixedWindow::new(spec))),
+            Self::SlidingLog(spec) if workload.unit_cost => Box::new(Keyed::new(SlidingLog::<UnitEntry>::new(spec))),
+            Self::SlidingLog(spec) => Box::new(Keyed::new(SlidingLog::<WeightedEntry>::new(spec))),
+            Self::SlidingCounter(spec) => counter(spec),
+            Self::TokenBucket(spec) if spec.refill == Refill::Interval => {
+                Box::new(Keyed::new(SteppedBucket::new(spec)))
+            }
+            Self::TokenBucket(spec) if narrow(spec.burst, spec.rate.reduced().0) => {
+                Box::new(Keyed::new(TokenBucket::<u64>::new(spec)))
+            }
+            Self::TokenBucket(spec) => Box::new(Keyed::new(TokenBucket::<u128>::new(spec))),
+            Self::LeakyBucket(spec) => match spec.mode {
+                LeakyMode::Queue => match workload.narrow_origin(spec.rate, spec.capacity) {
+                    Some(origin) => Box::new(Keyed::new(LeakyQueue::<i64>::new(spec, origin))),
+                    None => Box::new(Keyed::new(LeakyQueue::<i128>::new(spec, SimTime::EPOCH))),
+                },
+                LeakyMode::Meter if narrow(spec.capacity, spec.rate.reduced().0) => {
+                    Box::new(Keyed::new(LeakyMeter::<u64>::new(spec)))
+                }
+                LeakyMode::Meter => Box::new(Keyed::new(LeakyMeter::<u128>::new(spec))),
+            },
+            Self::Gcra(spec) => match workload.narrow_origin(spec.rate, spec.burst) {
+                Some(origin) => Box::new(Keyed::new(Gcra::<i64>::new(spec, origin))),
+                None => Box::new(Keyed::new(Gcra::<i128>::new(spec, SimTime::EPOCH))),
+            },
+        }
+    }
+}
+
+fn counter(spec: &SlidingCounterSpec) -> Box<dyn Limiter> {
+    // Counts pass the limit by more than its own size only where refusals are counted.
+    let narrow = narrow(spec.limit.units, spec.limit.window.short_nanos()) && !spec.count_denied;
+    match (spec.anchor, spec.buckets, narrow) {
+        (CounterAnchor::Clock, 1, true) => Box::new(Keyed::new(SlidingCounter::<u64, [u64; 2], ClockGrid>::new(spec))),
+        (CounterAnchor::Clock, 1, false) => {
+            Box::new(Keyed::new(SlidingCounter::<u128, [u64; 2], ClockGrid>::new(spec)))
+        }
+        (CounterAnchor::Clock, ..) => Box::new(Keyed::new(SlidingCounter::<u128, Box<[u64]>, ClockGrid>::new(spec))),
+        (CounterAnchor::FirstRequest, 1, true) => {
+            Box::new(Keyed::new(SlidingCounter::<u64, [u64; 2], FirstRequestGrid>::new(spec)))
+        }
+        (CounterAnchor::FirstRequest, 1, false) => {
+            Box::new(Keyed::new(SlidingCounter::<u128, [u64; 2], FirstRequestGrid>::new(spec)))
+        }
+        (CounterAnchor::FirstRequest, ..) => {
+            Box::new(Keyed::new(SlidingCounter::<u128, Box<[u64]>, FirstRequestGrid>::new(spec)))
+        }
+    }
+}
+
+impl Compare {
+    /// The knob's value as it is written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::After => "after",
+            Self::Before => "before",
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Token bucket: tokens trickle in, each unit takes one, the bucket holds at most `burst`.
+//!
+//! # Rule
+//! `tokens = min(burst, tokens + elapsed * rate)`; admit iff `tokens >= cost`, then take `cost`.
+//! With `refill = "interval"` the tokens of a period arrive together at multiples of the period
+//! since the Unix epoch.
+//!
+//! # State
+//! What is missing, as *fill* `(burst - tokens) * period` in 8 bytes (16 where 8 do not suffice),
+//! and the instant it was true: 16 or 32 bytes a key.
+//!
+//! # Worst case
+//! `burst + ceil(rate * T) - 1` units in any half-open span T; with burst = limit and rate =
+//! limit per window that is twice the limit less one in a window. Stepped: `burst + min(burst,
+//! units) * ceil(T / period)`.
+//!
+//! # Differs from
+//! GCRA decides alike and stores one number. A leaky meter is the same bucket counted from the
+//! other end. A leaky queue admits the same attempts and spaces their release.
+//!
+//! # Source
+//! Affine arrival curve `b + r t`: Le Boudec and Thiran, *Network Calculus*, LNCS 2050.
+
+use super::amount::div_up;
+use super::drain::{Drain, Fill};
+use super::{Algorithm, Amount, Decision, Level, Used};
+use crate::quota::Rate;
+use crate::time::{SimDuration, SimTime};
+
+/// How full a bucket is when its key is first seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Initial {
+    /// `burst` tokens.
+    #[default]
+    Full,
+    /// None.
+    Empty,
+    /// This many.
+    Tokens(u64),
+}
+
+/// How tokens arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Refill {
+    /// Evenly over the period.
+    #[default]
+    Continuous,
+    /// All of a period's tokens at once, at multiples of the period since the epoch.
+    Interval,
+}
+
+/// The parameters of a token bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TokenBucketSpec {
+    /// Tokens per period.
+    pub rate: Rate,
+    /// Tokens that the bucket holds.
+    pub burst: u64,
+    /// Tokens of a new key.
+    pub initial: Initial,
+    /// How tokens arrive.
+    pub refill: Refill,
+}
+
+impl TokenBucketSpec {
+    /// The most units admitted in any half-open span.
+    #[must_use]
+    pub fn bound(&self, span: SimDuration) -> u128 {
+        let burst = u128::from(self.burst);
+        if self.burst == 0 || self.rate.units == 0 || span.is_zero() {
+            return if span.is_zero() { 0 } else { burst };
+        }
+        match self.refill {
+            Refill::Continuous => {
+                let (period, units) = self.rate.reduced();
+                burst + div_up(u128::from(units) * span.nanos(), u128::from(period)) - 1
+            }
+            Refill::Interval => {
+                let steps = div_up(span.nanos(), self.rate.period.nanos());
+                burst + u128::from(self.burst.min(self.rate.units)) * steps
+            }
+        }
+    }
+
+    fn initial_fill(&self) -> u64 {
+        match self.initial {
+            Initial::Full => 0,
+            Initial::Empty => self.burst,
+            Initial::Tokens(tokens) => self.burst.saturating_sub(tokens),
+        }
+    }
+}
+
+/// A token bucket that refills continuously; `A` holds unit x period.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenBucket<A> {
+    drain: Drain,
+    burst: u64,
+    capacity: A,
+    initial: A,
+}
+
+impl<A: Amount> TokenBucket<A> {
+    /// A bucket of these parameters.
+    #[must_use]
+    pub fn new(spec: &TokenBucketSpec) -> Self {
+        let drain = Drain::new(spec.rate);
+        Self { drain, burst: spec.burst, capacity: drain.level(spec.burst), initial: drain.level(spec.initial_fill()) }
+    }
+}
+
+impl<A: Amount> Algorithm for TokenBucket<A> {
+    /// What is missing from the bucket.
+    type State = Fill<A>;
+
+    fn initial(&self, at: SimTime) -> Fill<A> {
+        Fill::new(self.initial, at)
+    }
+
+    #[inline]
+    fn ask(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Decision {
+        let room = self.capacity.minus(self.drain.fill(state, at));
+        if (cost <= self.burst) & (self.drain.level::<A>(cost) <= room) { Decision::Allow } else { Decision::Deny }
+    }
+
+    #[inline]
+    fn charge(&self, state: &mut Fill<A>, at: SimTime, cost: u64) {
+        self.drain.add(state, at, cost);
+    }
+
+    fn refund(&self, state: &mut Fill<A>, _charged_at: SimTime, at: SimTime, cost: u64) {
+        self.drain.take(state, at, cost);
+    }
+
+    fn retry_after(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Option<SimDuration> {
+        match cost {
+            0 => Some(SimDuration::ZERO),
+            _ if cost > self.burst => None,
+            _ => Some(self.drain.wait(state, at, self.capacity.wide() - self.drain.level::<A>(cost).wide())),
+        }
+    }
+
+    fn level(&self, state: &Fill<A>, at: SimTime) -> Level {
+        let (fill, unit) = (self.drain.fill(state, at).wide(), self.drain.unit());
+        let remaining = self.capacity.wide().saturating_sub(fill) / unit;
+        let next = if remaining >= u128::from(self.burst) {
+            SimDuration::ZERO
+        } else {
+            self.drain.wait(state, at, self.capacity.wide() - (remaining + 1) * unit)
+        };
+        Level {
+            limit: self.burst,
+            used: Used { numerator: fill, denominator: unit },
+            remaining: u64::try_from(remaining).expect("at most the burst"),
+            next,
+            full: self.drain.wait(state, at, 0),
+        }
+    }
+
+    #[inline]
+    fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
+        let fill = self.drain.fill(state, at);
+        let need = self.drain.level::<A>(cost);
+        let fits = (cost <= self.burst) & (need <= self.capacity.minus(fill));
+        state.set(if fits { fill.plus(need) } else { fill }, at);
+        if fits { Decision::Allow } else { Decision::Deny }
+    }
+}
+
+/// A token bucket whose tokens arrive in steps at multiples of the period since the epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct SteppedBucket {
+    period: i64,
+    units: u64,
+    burst: u64,
+    initial: u64,
+}
+
+/// Tokens missing from a stepped bucket, and the period in which that was true.
+#[derive(Clone, Copy, Debug)]
+pub struct SteppedFill {
+    missing: u64,
+    step: i64,
+}
+
+impl SteppedBucket {
+    /// A bucket of these parameters.
+    #[must_use]
+    pub fn new(spec: &TokenBucketSpec) -> Self {
+        Self {
+            period: i64::try_from(spec.rate.period.short_nanos()).expect("a configured span is below 2^62"),
+            units: spec.rate.units,
+            burst: spec.burst,
+            initial: spec.initial_fill(),
+        }
+    }
+
+    #[inline]
+    fn step(&self, state: &SteppedFill, at: SimTime) -> i64 {
+        at.nanos().div_euclid(self.period).max(state.step)
+    }
+
+    #[inline]
+    fn missing(&self, state: &SteppedFill, at: SimTime) -> u64 {
+        let steps = (self.step(state, at) - state.step) as u64;
+        state.missing.saturating_sub(steps.saturating_mul(self.units))
+    }
+
+    /// Time from `at` until `excess` units have come back.
+    fn wait(&self, state: &SteppedFill, at: SimTime, excess: u64) -> SimDuration {
+        if excess == 0 {
+            return SimDuration::ZERO;
+        }
+        let steps = i128::from(self.step(state, at)) + i128::from(excess.div_ceil(self.units));
+        let wait = steps * i128::from(self.period) - i128::from(at.nanos());
+        SimDuration::from_wide_nanos(u128::try_from(wait).expect("the next step lies ahead"))
+    }
+}
+
+impl Algorithm for SteppedBucket {
+    type State = SteppedFill;
+
+    fn initial(&self, at: SimTime) -> SteppedFill {
+        SteppedFill { missing: self.initial, step: at.nanos().div_euclid(self.period) }
+    }
+
+    #[inline]
+    fn ask(&self, state: &SteppedFill, at: SimTime, cost: u64) -> Decision {
+        let room = self.burst.saturating_sub(self.missing(state, at));
+        if cost <= room { Decision::Allow } else { Decision::Deny }
+    }
+
+    #[inline]
+    fn charge(&self, state: &mut SteppedFill, at: SimTime, cost: u64) {
+        let step = self.step(state, at);
+        state.missing = self.missing(state, at).saturating_add(cost);
+        state.step = step;
+    }
+
+    fn refund(&self, state: &mut SteppedFill, _charged_at: SimTime, at: SimTime, cost: u64) {
+        let step = self.step(state, at);
+        state.missing = self.missing(state, at).saturating_sub(cost);
+        state.step = step;
+    }
+
+    fn retry_after(&self, state: &SteppedFill, at: SimTime, cost: u64) -> Option<SimDuration> {
+        match cost {
+            0 => Some(SimDuration::ZERO),
+            _ if cost > self.burst => None,
+            _ => Some(self.wait(state, at, self.missing(state, at).saturating_sub(self.burst - cost))),
+        }
+    }
+
+    fn level(&self, state: &SteppedFill, at: SimTime) -> Level {
+        let missing = self.missing(state, at);
+        let remaining = self.burst.saturating_sub(missing);
+        let next = if remaining == self.burst { 0 } else { missing - (self.burst - remaining - 1) };
+        Level {
+            limit: self.burst,
+            used: Used::whole(missing),
+            remaining,
+            next: self.wait(state, at, next),
+            full: self.wait(state, at, missing),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! The `rlsim` binary.
+fn main() {}

@@ -1,0 +1,7 @@
+//! All integration tests in one binary.
+
+mod equivalence;
+mod laws;
+mod limiters;
+mod oracle;
+mod oracles;
