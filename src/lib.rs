@@ -4,6 +4,9 @@
 //! allows, delays and denies. Layers, each importing only those before it: [`time`] and [`quota`];
 //! [`limiter`].
 
+pub mod error;
 pub mod limiter;
 pub mod quota;
+pub mod rng;
 pub mod time;
+pub mod traffic;

@@ -1,0 +1,138 @@
+//! What can go wrong, with its place, cause and remedy.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// An error of the library. [`Error::exit_code`] says which exit status it means.
+#[derive(Debug)]
+pub enum Error {
+    /// The command line is at fault.
+    Usage {
+        /// What was found and what is accepted.
+        message: String,
+    },
+    /// A scenario is at fault, at a place in its text.
+    Scenario(Box<Diagnostic>),
+    /// A file that must be read before the run cannot be.
+    Unreadable {
+        /// The file as the user named it.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A trace is at fault.
+    Trace {
+        /// The file as the user named it.
+        file: String,
+        /// The line, counted from 1, where there is one.
+        line: Option<u64>,
+        /// What is wrong.
+        reason: String,
+        /// What to do about it.
+        remedy: Option<String>,
+    },
+    /// Reading or writing failed during the run.
+    Io {
+        /// The file as the user named it.
+        path: PathBuf,
+        /// What was attempted: "read", "write".
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A quantity left the range in which it is exact.
+    Range {
+        /// Which, where, and what the range is.
+        message: String,
+    },
+}
+
+/// A fault in a text: where, what, and how to mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Name of the text: a path, or `scenario boundary`.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+    /// The bytes at fault.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What stands under the caret.
+    pub label: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Error {
+    /// A usage error.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage { message: message.into() }
+    }
+
+    /// The exit status: 2 where the user's words are at fault, 1 where the run failed.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage { .. } | Self::Scenario(_) | Self::Unreadable { .. } => 2,
+            Self::Trace { .. } | Self::Io { .. } | Self::Range { .. } => 1,
+        }
+    }
+
+    /// Whether the reader of our output went away, which is not a failure.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl Diagnostic {
+    /// Line and column of the fault, both from 1; columns count characters.
+    #[must_use]
+    pub fn position(&self) -> (usize, usize) {
+        let start = self.span.start.min(self.text.len());
+        let before = &self.text.as_bytes()[..start];
+        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+        let from = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        (line, String::from_utf8_lossy(&before[from..]).chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.position();
+        write!(f, "{}:{line}:{column}: {}", self.name, self.message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage { message } | Self::Range { message } => f.write_str(message),
+            Self::Scenario(diagnostic) => diagnostic.fmt(f),
+            Self::Unreadable { path, source } => write!(f, "cannot read {}: {source}", path.display()),
+            Self::Trace { file, line, reason, remedy } => {
+                match line {
+                    Some(line) => write!(f, "{file}:{line}: {reason}")?,
+                    None => write!(f, "{file}: {reason}")?,
+                }
+                match remedy {
+                    Some(remedy) => write!(f, "; {remedy}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Io { path, action, source } => write!(f, "cannot {action} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { source, .. } | Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Random numbers that are the same on every machine: a named generator, one stream a name.
+
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// The generator of a stream: depends on the run's seed and the stream's name, on nothing else.
+#[must_use]
+pub fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
+    // FNV-1a over the name, then SplitMix64 steps for the four state words.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in name.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    let mut state = mix(seed) ^ hash;
+    let mut bytes = [0; 32];
+    for word in bytes.chunks_exact_mut(8) {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        word.copy_from_slice(&mix(state).to_le_bytes());
+    }
+    Xoshiro256PlusPlus::from_seed(bytes)
+}
+
+/// The finalizer of SplitMix64: every input bit reaches every output bit.
+#[inline]
+#[must_use]
+pub const fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A number in (0, 1] from 64 random bits.
+#[must_use]
+pub fn unit_interval(bits: u64) -> f64 {
+    ((bits >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+
+    #[test]
+    fn streams_depend_on_seed_and_name_only() {
+        let draw = |seed, name| stream(seed, name).next_u64();
+        assert_eq!(draw(1, "client"), draw(1, "client"));
+        assert_ne!(draw(1, "client"), draw(2, "client"));
+        assert_ne!(draw(1, "client"), draw(1, "clients"));
+    }
+
+    /// The first outputs of SplitMix64 from seed 0, as its authors publish them.
+    #[test]
+    fn mix_is_splitmix64() {
+        let step = 0x9e37_79b9_7f4a_7c15_u64;
+        assert_eq!(mix(step), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mix(step.wrapping_mul(2)), 0x6e78_9e6a_a1b9_65f4);
+    }
+
+    #[test]
+    fn the_unit_interval_is_open_at_zero_and_closed_at_one() {
+        assert!(unit_interval(0) > 0.0);
+        assert!((unit_interval(u64::MAX) - 1.0).abs() < f64::EPSILON);
+    }
+}
