@@ -188,6 +188,10 @@ impl Lane {
 
     /// Decides a batch.
     pub(super) fn decide_batch(&mut self, batch: &Batch, tap: Option<&mut (dyn Tap + '_)>) {
+        if batch.is_empty() {
+            // A run that ends early shows its last batch to the observers beside an empty one.
+            return self.verdicts.clear();
+        }
         if let Some(tap) = tap
             && tap.wants(batch)
         {
