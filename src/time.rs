@@ -123,6 +123,33 @@ impl SimDuration {
     }
 }
 
+/// Round spans from a second up, in seconds: what clocks are divided into.
+const ROUND_SECONDS: [i64; 20] = [
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+];
+
+/// Instants from `from` to before `until` on round times of the clock, at equal distances, at most
+/// `most`: where a time axis has its labels.
+#[must_use]
+pub fn round_instants(from: SimTime, until: SimTime, most: usize) -> Vec<SimTime> {
+    let span = until.nanos().saturating_sub(from.nanos());
+    if span <= 0 || most == 0 {
+        return Vec::new();
+    }
+    let fits = |step: &i64| span / step < most as i64;
+    let below = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
+    let above = ROUND_SECONDS.into_iter().map(|step| step * NANOS_PER_SECOND as i64);
+    let weeks = (1..64).map(|doubling| (604_800 * NANOS_PER_SECOND as i64).saturating_mul(1 << doubling.min(20)));
+    let Some(step) = below.chain(above).chain(weeks).find(fits) else { return Vec::new() };
+    let first = i128::from(from.nanos()).div_euclid(i128::from(step)) * i128::from(step);
+    (0..=most as i128 + 1)
+        .filter_map(|i| i64::try_from(first + i * i128::from(step)).ok())
+        .filter(|at| (from.nanos()..until.nanos()).contains(at))
+        .take(most)
+        .map(SimTime)
+        .collect()
+}
+
 const UNITS: [(&str, u64); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -280,6 +307,24 @@ mod tests {
         }
         assert_eq!("90s".parse::<SimDuration>().expect("valid").to_string(), "1m30s");
         assert_eq!("1500ms".parse::<SimDuration>().expect("valid").to_string(), "1.5s");
+    }
+
+    #[test]
+    fn axes_have_few_round_instants() {
+        let s = |n: i64| n * NANOS_PER_SECOND as i64;
+        let instants = |from: i64, until: i64, most| -> Vec<i64> {
+            let found = round_instants(SimTime(from), SimTime(until), most);
+            found.into_iter().map(SimTime::nanos).collect()
+        };
+        assert_eq!(instants(s(58) + 800_000_000, s(61) + 200_000_000, 4), [s(59), s(60), s(61)]);
+        assert_eq!(instants(0, s(126), 4), [0, s(60), s(120)]);
+        assert_eq!(instants(s(-130), s(70), 4), [s(-120), s(-60), 0, s(60)]);
+        assert_eq!(instants(7, 8, 4), [7]);
+        assert_eq!(instants(5, 5, 4), [0; 0]);
+        for span in [1, 999, s(3), s(86_400 * 30), s(86_400 * 365 * 100), i64::MAX] {
+            let found = instants(-span / 2, span / 2 + 1, 4);
+            assert!((1..=4).contains(&found.len()), "{span}: {found:?}");
+        }
     }
 
     #[test]

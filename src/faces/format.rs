@@ -1,7 +1,7 @@
 //! Quantities as people read them.
 
 use crate::report::Report;
-use crate::time::SimTime;
+use crate::time::{SimTime, round_instants};
 
 /// A span in three significant digits: `59.4 s`, `600 ms`, `12m30s`, `3d 4h`.
 #[must_use]
@@ -92,6 +92,14 @@ impl Clock {
         Self { decimals, seconds, date: day(report.offered.first_ns.unwrap_or(0).min(0)) != day(report.end_ns.max(0)) }
     }
 
+    /// For the labels of an axis at these instants: no more than it takes, without the date.
+    #[must_use]
+    pub fn for_instants(instants: &[SimTime]) -> Self {
+        let all_multiples = |step: i64| instants.iter().all(|at| at.nanos() % step == 0);
+        let decimals = (0..9).find(|decimals| all_multiples(10_i64.pow(9 - decimals))).unwrap_or(9) as usize;
+        Self { decimals, seconds: decimals > 0 || !all_multiples(60_000_000_000), date: false }
+    }
+
     /// The same with at least milliseconds: for single instants in a sentence.
     #[must_use]
     pub fn precise(self) -> Self {
@@ -118,33 +126,21 @@ impl Clock {
     }
 }
 
-/// Steps between the labels of a time axis, in nanoseconds, from a second up.
-const STEPS: [i64; 20] = [
-    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
-];
-
 /// Round instants within a span, at most `most`, for the labels of a time axis: offsets from the
 /// run's start, on round times of the clock.
 #[must_use]
 pub fn ticks(report: &Report, from_ns: i64, until_ns: i64, most: usize) -> Vec<i64> {
-    const S: i64 = 1_000_000_000;
-    let span = until_ns.saturating_sub(from_ns);
-    if span <= 0 || most == 0 {
-        return Vec::new();
-    }
-    let fits = |step: &i64| span / step < most as i64;
-    let below = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
-    let above = STEPS.into_iter().map(|step| step * S);
-    let days = (1..64).map(|doubling| (604_800 * S).saturating_mul(1 << doubling.min(20)));
-    let Some(step) = below.chain(above).chain(days).find(fits) else { return Vec::new() };
-    let start = i128::from(report.start.nanos());
-    let first = (i128::from(from_ns) + start + i128::from(step) - 1).div_euclid(i128::from(step)) * i128::from(step);
-    let first = first - start;
-    (0..most as i128)
-        .map(|i| first + i * i128::from(step))
-        .take_while(|tick| *tick < i128::from(until_ns))
-        .filter_map(|tick| i64::try_from(tick).ok())
+    round_instants(report.instant(from_ns), report.instant(until_ns), most)
+        .into_iter()
+        .map(|at| at.nanos().saturating_sub(report.start.nanos()))
         .collect()
+}
+
+/// The date of an instant, in UTC: `2026-01-31`.
+#[must_use]
+pub fn date(at: SimTime) -> String {
+    let time = jiff::Timestamp::from_nanosecond(i128::from(at.nanos())).expect("64 bits of nanoseconds are 1677 to 2262");
+    time.strftime("%Y-%m-%d").to_string()
 }
 
 /// A title with what the command line changed.

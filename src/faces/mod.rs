@@ -2,4 +2,5 @@
 //! compute no statistic of their own.
 
 pub mod format;
+pub mod svg;
 pub mod text;

@@ -1,6 +1,6 @@
 //! Where the action is: the span of a run that is worth a close look.
 
-use crate::report::{Focus, LaneReport};
+use crate::report::{Focus, LaneReport, OfferedReport};
 
 /// The shortest focus, in bins of the timeline.
 const MIN_BINS: usize = 24;
@@ -45,6 +45,25 @@ pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option
         from_ns: from_ns.div_euclid(step).saturating_mul(step).max(whole.0),
         until_ns: (until_ns.div_euclid(step) + 1).saturating_mul(step).min(whole.1).max(from_ns + 1),
     }
+}
+
+/// The whole run: from its start, or the first arrival, until the stated end and until what the last
+/// arrivals did to the limit is over, unless that takes longer than the run itself.
+#[must_use]
+pub fn whole(lanes: &[LaneReport], offered: &OfferedReport, end_ns: i64, window_ns: Option<u64>) -> Focus {
+    let from = offered.first_ns.unwrap_or(0).min(0);
+    let last = offered.last_ns.unwrap_or(0);
+    let span = end_ns.max(last).saturating_sub(from).max(1);
+    let wait = lanes.iter().filter_map(|lane| lane.wait_ns.max).max().unwrap_or(0);
+    let echo = window_ns.unwrap_or(0).max(wait);
+    let end = match i64::try_from(echo) {
+        Ok(echo) if echo <= span && offered.last_ns.is_some() => last.saturating_add(echo),
+        _ => last,
+    };
+    let end = end_ns.max(end.saturating_add(1));
+    let step = nice_step(end.saturating_sub(from));
+    let until = if end > end_ns { end.div_euclid(step).saturating_add(1).saturating_mul(step) } else { end };
+    Focus { from_ns: from, until_ns: until.max(from + 1) }
 }
 
 /// The window of `length` bins that holds the most interest, the earliest of equals.

@@ -10,7 +10,7 @@ mod span;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
-pub use focus::focus;
+pub use focus::{focus, whole};
 pub use lane::LaneRecorder;
 pub use offered::Offered;
 pub use peak::{Excess, MAX_STREAMS, Peak, PeakWindow, Stream};

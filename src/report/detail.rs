@@ -2,6 +2,22 @@
 
 use crate::time::SimTime;
 
+/// What a comparison sheet draws beside the report.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    /// The whole run, until what it did to the limit is over.
+    pub whole: Detail,
+    /// The report's focus.
+    pub focus: Detail,
+}
+
+impl Sheet {
+    /// Columns of each span.
+    pub const COLUMNS: usize = 480;
+    /// Arrivals kept one by one.
+    pub const KEEP: usize = 240;
+}
+
 /// One span of a run, cut into columns of equal width.
 #[derive(Clone, Debug)]
 pub struct Detail {
@@ -16,6 +32,10 @@ pub struct Detail {
     pub arrivals_before: u64,
     /// Arrivals in the span.
     pub arrivals_within: u64,
+    /// A few round instants in the span.
+    pub ticks: Vec<SimTime>,
+    /// Arrivals before the first of [`ticks`](Self::ticks), between each two, and after the last.
+    pub between_ticks: Vec<u64>,
     /// The arrivals in the span one by one, while they are few; else none.
     pub arrivals: Vec<ArrivalDetail>,
     /// A lane each, in the report's order.
@@ -50,6 +70,9 @@ pub struct LaneDetail {
     pub level: Vec<Extent>,
     /// The most that can be in use.
     pub level_limit: u64,
+    /// Where, in the span, a window of the clock ends and all that was counted in it is forgotten;
+    /// none if there are many.
+    pub restarts: Vec<SimTime>,
     /// For each arrival of [`Detail::arrivals`], what the lane did with it.
     pub decisions: Vec<DecisionDetail>,
 }

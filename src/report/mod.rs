@@ -5,7 +5,7 @@
 
 mod detail;
 
-pub use detail::{ArrivalDetail, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail};
+pub use detail::{ArrivalDetail, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, Sheet};
 
 use crate::time::SimTime;
 use serde::{Serialize, Serializer};

@@ -2,12 +2,12 @@
 
 use super::Outcome;
 use crate::error::Error;
-use crate::limiter::{KeyId, Verdicts};
+use crate::limiter::{FixedWindowSpec, KeyId, LimiterSpec, Verdicts, WindowAnchor};
 use crate::record::{Columns, LevelTap, SpanRecorder, Whose};
 use crate::report::{ArrivalDetail, Detail, LaneDetail};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
-use crate::time::SimTime;
+use crate::time::{SimTime, round_instants};
 use crate::traffic::{Traffic, display_key};
 
 /// Which span to look at, and how closely.
@@ -25,13 +25,21 @@ pub struct Closeup {
     pub key: Option<KeyId>,
 }
 
-/// Keeps the arrivals of a span, while they are few.
+/// Round instants of a span at most.
+const TICKS: usize = 4;
+
+/// Ends of clock windows in a span at most.
+const RESTARTS: usize = 8;
+
+/// Keeps the arrivals of a span, while they are few, and counts them between round instants.
 struct Arrivals {
     columns: Columns,
     whose: Whose,
     keep: usize,
     before: u64,
     within: u64,
+    ticks: Vec<SimTime>,
+    between_ticks: Vec<u64>,
     kept: Vec<(u64, SimTime, KeyId, u64)>,
 }
 
@@ -47,6 +55,8 @@ impl Observer for Arrivals {
         self.before += (0..first).filter(counted).count() as u64;
         for row in (first..last).filter(counted) {
             self.within += 1;
+            let stretch = self.ticks.partition_point(|tick| *tick <= batch.at[row]);
+            self.between_ticks[stretch] += 1;
             if self.within <= self.keep as u64 {
                 self.kept.push((batch.first + row as u64 + 1, batch.at[row], batch.keys[0][row], batch.cost[row]));
             }
@@ -81,7 +91,17 @@ pub fn detail(
         .zip(&outcome.index.notable_keys)
         .map(|(lane, notable)| if lane.column == 0 { closeup.key.or(*notable) } else { *notable })
         .collect();
-    let mut arrivals = Arrivals { columns, whose, keep: closeup.keep, before: 0, within: 0, kept: Vec::new() };
+    let ticks = round_instants(closeup.from, closeup.until, TICKS);
+    let mut arrivals = Arrivals {
+        columns,
+        whose,
+        keep: closeup.keep,
+        before: 0,
+        within: 0,
+        between_ticks: vec![0; ticks.len() + 1],
+        ticks,
+        kept: Vec::new(),
+    };
     let mut spans: Vec<SpanRecorder> = plan
         .lanes
         .iter()
@@ -119,6 +139,7 @@ pub fn detail(
             trailing: span.finish_trailing(),
             level: level.finish(lane),
             level_limit: level.limit,
+            restarts: restarts(&lane.plan().limiter, closeup.from, closeup.until),
             decisions: if few { level.take_decisions().unwrap_or_default() } else { Vec::new() },
         })
         .collect();
@@ -128,6 +149,8 @@ pub fn detail(
         columns: columns.count,
         arrivals_before: arrivals.before,
         arrivals_within: arrivals.within,
+        ticks: arrivals.ticks,
+        between_ticks: arrivals.between_ticks,
         arrivals: if few {
             let kept = arrivals.kept.into_iter();
             kept.map(|(number, at, key, cost)| ArrivalDetail {
@@ -142,4 +165,18 @@ pub fn detail(
         },
         lanes: lane_details,
     })
+}
+
+/// Where in a span windows of the clock end, for a limiter that counts by such windows alone.
+fn restarts(limiter: &LimiterSpec, from: SimTime, until: SimTime) -> Vec<SimTime> {
+    let LimiterSpec::FixedWindow(FixedWindowSpec { limit, anchor: WindowAnchor::Clock, .. }) = limiter else {
+        return Vec::new();
+    };
+    let window = i128::from(limit.window.short_nanos());
+    let first = i128::from(from.nanos()).div_euclid(window) + 1;
+    let last = (i128::from(until.nanos()) - 1).div_euclid(window);
+    if last - first >= RESTARTS as i128 {
+        return Vec::new();
+    }
+    (first..=last).filter_map(|n| SimTime::from_wide_nanos(n * window)).collect()
 }

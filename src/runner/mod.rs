@@ -2,8 +2,10 @@
 
 mod detail;
 mod levels;
+mod sheet;
 
 pub use detail::{Closeup, detail};
+pub use sheet::sheet;
 
 use crate::error::Error;
 use crate::limiter::KeyId;

@@ -1,0 +1,217 @@
+//! The comparison sheet as an SVG picture.
+//!
+//! The title is the lesson. Below it what was offered and what the marks mean; then a row for what
+//! was sent and one for each lane, on shared axes: at the left the whole run, in the middle a
+//! close-up of the span worth one, at the right how far the lane went and could go. In each panel the
+//! units released in the last window, what is above the limit filled, and as a second, thin line what
+//! the lane itself counts as used; below them the arrivals, by what became of them.
+//!
+//! The picture is 900 pixels wide in units of half a pixel, and needs no font: texts are laid out
+//! for a wide one and anchored where they stand.
+
+mod header;
+mod legend;
+mod measure;
+mod paint;
+mod panel;
+mod row;
+mod score;
+mod words;
+
+use crate::faces::format::{count, duration, title};
+use crate::report::{Detail, Report, Sheet};
+use header::Header;
+use measure::{Font, clean};
+use paint::{Anchor, Painter, WIDTH, palette};
+use panel::Panel;
+use row::{Axes, LINE, NAME, Row};
+use score::{SCALE_X, Scale};
+
+/// Space left of everything.
+const MARGIN: i32 = 32;
+/// The font of all but titles and names: 12 pixels at the size that the sheet is shown.
+const SMALL: Font = Font::regular(24);
+/// Left edge of the panels; numbers stand left of it.
+const PANELS_X: i32 = 112;
+/// Right edge of the panels.
+const PANELS_RIGHT: i32 = 1176;
+/// Width of the whole run where it stands beside a close-up.
+const WHOLE_WIDTH: i32 = 330;
+/// Between the two.
+const GAP: i32 = 44;
+/// Height of the arrivals.
+const BAND: i32 = 34;
+/// Where "sent" ends and its sentence begins.
+const SENT_X: i32 = MARGIN + 84;
+/// Height of what stands above the arrivals that were sent: the panels' captions, and numbers.
+const CAPTIONS: i32 = 84;
+/// Lanes drawn.
+const MOST_LANES: usize = 40;
+/// A close-up of more than the whole run over this shows nothing that the run does not.
+const CLOSE: i128 = 2;
+
+/// Draws the comparison sheet of a run.
+#[must_use]
+pub fn sheet(report: &Report, sheet: &Sheet) -> String {
+    let panels = panels(sheet);
+    let layout = Layout::new(report, &panels);
+    let mut svg = String::new();
+    {
+        let painter = Painter::new(&mut svg, layout.height);
+        layout.draw(&painter);
+        painter.finish();
+    }
+    accessible(&svg, report, layout.height)
+}
+
+/// The opening tag with the size at which the sheet is shown, a title and a description.
+fn accessible(svg: &str, report: &Report, height: i32) -> String {
+    let escape = |text: &str| clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let shapes = svg.split_once('\n').map_or("", |(_, shapes)| shapes);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-labelledby=\"sheet-title sheet-desc\" stroke-linejoin=\"round\">\n\
+         <title id=\"sheet-title\">{}</title>\n<desc id=\"sheet-desc\">{}</desc>\n{shapes}",
+        WIDTH / 2,
+        height / 2,
+        escape(&title(report)),
+        escape(&words::description(report)),
+    )
+}
+
+/// The whole run and a close-up; only the run where the close-up would show little else.
+fn panels(sheet: &Sheet) -> Vec<Panel<'_>> {
+    let span = |detail: &Detail| i128::from(detail.until.nanos()) - i128::from(detail.from.nanos());
+    if span(&sheet.focus) * CLOSE > span(&sheet.whole) {
+        return vec![Panel { detail: &sheet.whole, x: PANELS_X, width: PANELS_RIGHT - PANELS_X }];
+    }
+    let x = PANELS_X + WHOLE_WIDTH + GAP;
+    vec![
+        Panel { detail: &sheet.whole, x: PANELS_X, width: WHOLE_WIDTH },
+        Panel { detail: &sheet.focus, x, width: PANELS_RIGHT - x },
+    ]
+}
+
+/// Where everything stands.
+struct Layout<'a> {
+    axes: Axes<'a>,
+    header: Header,
+    /// What is said of the arrivals.
+    sent: Vec<String>,
+    /// Top of the row of what was sent.
+    top: i32,
+    rows: Vec<Row<'a>>,
+    bottom: i32,
+    height: i32,
+}
+
+impl<'a> Layout<'a> {
+    fn new(report: &'a Report, panels: &'a [Panel<'a>]) -> Self {
+        let plot = if report.lanes.len() > 8 { 76 } else { 96 };
+        let axes = Axes { report, panels, scale: Scale::new(report), highest: highest(report, panels), plot };
+        let header = Header::new(report, panels);
+        let top = header.draw(None);
+        let keys: Vec<Option<&str>> = panels[0].detail.lanes.iter().map(|lane| lane.key.as_deref()).collect();
+        let one = keys.windows(2).all(|pair| pair[0] == pair[1]);
+        let many = report.offered.keys > 1;
+        let mut sentence = words::offer(report);
+        if let Some(key) = keys.first().copied().flatten().filter(|_| one && many) {
+            sentence.push_str(&format!("; the lines follow the key {}", SMALL.clip(&clean(key), 400)));
+        }
+        let sent = SMALL.wrap(&clean(&sentence), PANELS_RIGHT - SENT_X, 2);
+        let mut next = top + LINE * sent.len().max(1) as i32 + CAPTIONS + BAND + 22;
+        let mut rows = Vec::new();
+        for index in 0..report.lanes.len().min(MOST_LANES) {
+            let key = keys.get(index).copied().flatten().filter(|_| many && !one);
+            let row = Row::new(axes, index, key, next);
+            next = row.bottom;
+            rows.push(row);
+        }
+        let bottom = next;
+        let more = if report.lanes.len() > MOST_LANES { 44 } else { 0 };
+        let labels = if dated(report) { 80 } else { 50 };
+        Self { axes, header, sent, top, rows, bottom, height: (bottom + labels + more + 1) / 2 * 2 }
+    }
+
+    fn draw(&self, painter: &Painter<'_>) {
+        self.header.draw(Some(painter));
+        self.lens(painter);
+        self.sent(painter);
+        for row in &self.rows {
+            row.draw(painter, self.axes);
+        }
+        for panel in self.axes.panels {
+            painter.line(&[(panel.x, self.bottom), (panel.right(), self.bottom)], palette::RULE, 2);
+            panel.axis(painter, self.bottom, SMALL, dated(self.axes.report));
+        }
+        let lanes = self.axes.report.lanes.len();
+        if lanes > MOST_LANES {
+            let text = format!("{} more lanes are not drawn", count((lanes - MOST_LANES) as u128));
+            painter.text((MARGIN, self.height - 16), SMALL, palette::SOFT, Anchor::Start, &text);
+        }
+    }
+
+    /// Where the arrivals that were sent stand.
+    fn band(&self) -> (i32, i32) {
+        let top = self.top + LINE * self.sent.len().max(1) as i32 + CAPTIONS;
+        (top, top + BAND)
+    }
+
+    /// Marks the close-up's span in the whole run.
+    fn lens(&self, painter: &Painter<'_>) {
+        let [whole, close] = self.axes.panels else { return };
+        let (from, until) = (whole.at(close.detail.from), whole.at(close.detail.until));
+        let (from, until) = (from - 1, until.max(from + 5));
+        let bands = std::iter::once(self.band()).chain(self.rows.iter().map(|row| row.band));
+        for (top, bottom) in bands {
+            painter.rect((from, top), (until, bottom), palette::LENS);
+        }
+        let top = self.band().0 - 42;
+        let (middle, right) = ((from + until) / 2, close.right());
+        painter.line(&[(middle, top + 12), (middle, top), (right, top), (right, top + 12)], palette::RULE, 2);
+        painter.line(&[(close.x, top), (close.x, top + 12)], palette::RULE, 2);
+    }
+
+    fn sent(&self, painter: &Painter<'_>) {
+        let mut baseline = self.top + 28;
+        painter.text((MARGIN, baseline), NAME, palette::INK, Anchor::Start, "sent");
+        for line in &self.sent {
+            painter.text((SENT_X, baseline), SMALL, palette::SOFT, Anchor::Start, line);
+            baseline += LINE;
+        }
+        let band = self.band();
+        for (n, panel) in self.axes.panels.iter().enumerate() {
+            panel.grid(painter, band);
+            let name = if n > 0 { "close-up" } else { "whole run" };
+            let caption = format!("{name}, {}", length(panel));
+            painter.text((panel.x, band.0 - 52), SMALL, palette::SOFT, Anchor::Start, &caption);
+            panel.tallies(painter, band.0 - 8, SMALL);
+            panel.sent(painter, band);
+        }
+        if let Some(scale) = self.axes.scale {
+            let caption = words::window(self.axes.report).map_or_else(String::new, |window| format!("most in {window}"));
+            painter.text((SCALE_X, band.0 - 52), SMALL, palette::SOFT, Anchor::Start, &caption);
+            scale.head(painter, band.0 - 8);
+            scale.grid(painter, (band.0, self.bottom));
+        }
+    }
+}
+
+/// The highest value of the lines: a little above twice the limit, or above every peak.
+fn highest(report: &Report, panels: &[Panel<'_>]) -> f64 {
+    let drawn = panels.iter().flat_map(|panel| &panel.detail.lanes).flat_map(|lane| &lane.trailing).map(|e| e.max);
+    let peak = drawn.fold(0.0, f64::max);
+    let limit = report.limit.map_or(0.0, |limit| limit.units as f64);
+    (1.04 * peak).max(1.5 * limit).max(1.0)
+}
+
+/// Whether the run spans several days, so that instants need a date.
+fn dated(report: &Report) -> bool {
+    let day = |at: i64| report.instant(at).nanos().div_euclid(86_400_000_000_000);
+    day(report.offered.first_ns.unwrap_or(0).min(0)) != day(report.end_ns.max(0))
+}
+
+/// The length of a panel's span.
+fn length(panel: &Panel<'_>) -> String {
+    duration(panel.detail.until.since(panel.detail.from).nanos())
+}

@@ -1,0 +1,188 @@
+//! The drawing surface: a few shapes on whole coordinates, and the colours.
+//!
+//! Geometry that belongs together is one element: combs of marks and dashes are single polygons
+//! whose parts are joined by edges without area.
+
+use super::measure::{Font, clean};
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor};
+
+/// A point in the sheet's units.
+pub type Point = (i32, i32);
+
+/// Width of the sheet in its units: two for each pixel at the size it is shown, so that lines on
+/// whole units are smooth.
+pub const WIDTH: i32 = 1800;
+
+/// Dash and gap of the line at which a window ends.
+pub const RESTART_DASH: (i32, i32) = (4, 6);
+
+/// What the SVG backend divides a font's size by.
+const FONT_SCALE: f64 = 1.24;
+
+/// Colours: told apart by lightness too, for grey prints; those of texts have a contrast of at least
+/// 4.5 against everything they stand on.
+pub mod palette {
+    use plotters::style::RGBColor;
+
+    /// Titles, the trailing count.
+    pub const INK: RGBColor = RGBColor(0x16, 0x20, 0x2E);
+    /// What explains.
+    pub const SOFT: RGBColor = RGBColor(0x4A, 0x55, 0x63);
+    /// Baselines.
+    pub const RULE: RGBColor = RGBColor(0x9A, 0xA5, 0xB1);
+    /// Grid lines and separators.
+    pub const FAINT: RGBColor = RGBColor(0xDD, 0xE3, 0xEA);
+    /// The span of the close-up within the whole run.
+    pub const LENS: RGBColor = RGBColor(0xE4, 0xEC, 0xF4);
+    /// The paper.
+    pub const PAPER: RGBColor = RGBColor(0xFF, 0xFF, 0xFF);
+    /// Released at once.
+    pub const ALLOWED: RGBColor = RGBColor(0x00, 0x4C, 0x80);
+    /// Released later: marks and bins.
+    pub const DELAYED: RGBColor = RGBColor(0x4D, 0xA8, 0xDC);
+    /// The same where it carries text or lines.
+    pub const DELAYED_INK: RGBColor = RGBColor(0x1C, 0x6C, 0x9E);
+    /// Waiting to be released.
+    pub const WAITING: RGBColor = RGBColor(0xC5, 0xE3, 0xF6);
+    /// Refused: marks and bins.
+    pub const DENIED: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
+    /// The same where it carries text.
+    pub const DENIED_INK: RGBColor = RGBColor(0xA8, 0x45, 0x00);
+    /// Above the limit.
+    pub const EXCESS: RGBColor = RGBColor(0xF5, 0xC5, 0x42);
+    /// The lane's own state.
+    pub const STATE: RGBColor = RGBColor(0x8A, 0x2C, 0x7A);
+    /// Behind a tag.
+    pub const TAG: RGBColor = RGBColor(0xEC, 0xEF, 0xF3);
+}
+
+/// On which side of its anchor a text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// To the right.
+    Start,
+    /// On both sides.
+    Middle,
+    /// To the left.
+    End,
+}
+
+/// Draws on one sheet.
+pub struct Painter<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+impl<'a> Painter<'a> {
+    /// A sheet of white paper of this height, drawn into `svg`.
+    pub fn new(svg: &'a mut String, height: i32) -> Self {
+        let size = (WIDTH.unsigned_abs(), height.unsigned_abs());
+        let painter = Self { area: SVGBackend::with_string(svg, size).into_drawing_area() };
+        painter.rect((0, 0), (WIDTH, height), palette::PAPER);
+        painter
+    }
+
+    fn draw<E>(&self, element: &E)
+    where
+        for<'b> &'b E: PointCollection<'b, Point>,
+        E: Drawable<SVGBackend<'a>>,
+    {
+        self.area.draw(element).expect("a string takes any drawing");
+    }
+
+    /// A text on its baseline.
+    pub fn text(&self, (x, baseline): Point, font: Font, color: RGBColor, anchor: Anchor, text: &str) {
+        let style = if font.bold { FontStyle::Bold } else { FontStyle::Normal };
+        let h = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let style =
+            FontDesc::new(FontFamily::SansSerif, f64::from(font.size) * FONT_SCALE, style).color(&color).pos(Pos::new(h, VPos::Top));
+        // Texts hang from 0.76 of their size above the baseline, in every renderer.
+        let top = baseline - (font.size * 76 + 50) / 100;
+        self.draw(&Text::new(clean(text), (x, top), style));
+    }
+
+    /// A line through points.
+    pub fn line(&self, points: &[Point], color: RGBColor, width: u32) {
+        if points.len() > 1 {
+            self.draw(&PathElement::new(points, color.stroke_width(width)));
+        }
+    }
+
+    /// A filled polygon.
+    pub fn polygon(&self, points: &[Point], color: RGBColor) {
+        if points.len() > 2 {
+            self.draw(&Polygon::new(points, color.filled()));
+        }
+    }
+
+    /// A filled rectangle.
+    pub fn rect(&self, corner: Point, opposite: Point, color: RGBColor) {
+        self.draw(&Rectangle::new([corner, opposite], color.filled()));
+    }
+
+    /// A filled circle.
+    pub fn dot(&self, center: Point, radius: i32, color: RGBColor) {
+        self.draw(&Circle::new(center, radius, color.filled()));
+    }
+
+    /// An open circle.
+    pub fn ring(&self, center: Point, radius: i32, color: RGBColor) {
+        self.draw(&Circle::new(center, radius, color.stroke_width(2)));
+    }
+
+    /// Upright marks at each `x`, as one element.
+    pub fn ticks(&self, xs: &[i32], (top, bottom): (i32, i32), color: RGBColor) {
+        let tooth = |x: &i32| [(*x - 1, bottom), (*x - 1, top), (*x + 1, top), (*x + 1, bottom)];
+        self.polygon(&xs.iter().flat_map(tooth).collect::<Vec<_>>(), color);
+    }
+
+    /// Diagonal crosses at each `x`, as one element; thin ones where they overlap.
+    pub fn crosses(&self, xs: &[i32], (top, bottom): (i32, i32), color: RGBColor) {
+        let half = (bottom - top) / 2;
+        let crowded = xs.windows(2).any(|pair| pair[1] - pair[0] < 2 * half);
+        let bar = if crowded { 1 } else { 3 };
+        let cross = |x: &i32| {
+            let (left, right) = (*x - half, *x + half);
+            [
+                (left, bottom),
+                (right - bar, top),
+                (right, top),
+                (left + bar, bottom),
+                (right - bar, bottom),
+                (left, top),
+                (left + bar, top),
+                (right, bottom),
+            ]
+        };
+        self.polygon(&xs.iter().flat_map(cross).collect::<Vec<_>>(), color);
+    }
+
+    /// A dashed level line, as one element.
+    pub fn dashes(&self, (from, until): (i32, i32), y: i32, color: RGBColor) {
+        let dash = |x: i32| [(x, y + 1), (x, y - 1), ((x + 14).min(until), y - 1), ((x + 14).min(until), y + 1)];
+        self.polygon(&(from..until).step_by(24).flat_map(dash).collect::<Vec<_>>(), color);
+    }
+
+    /// An upright line of dashes with gaps, as one element.
+    pub fn upright(&self, x: i32, (top, bottom): (i32, i32), (dash, gap): (i32, i32), color: RGBColor) {
+        let part = |y: i32| {
+            let end = (y + dash).min(bottom);
+            [(x - 1, y), (x + 1, y), (x + 1, end), (x - 1, end)]
+        };
+        let starts = (top..bottom).step_by((dash + gap).unsigned_abs() as usize);
+        self.polygon(&starts.flat_map(part).collect::<Vec<_>>(), color);
+    }
+
+    /// Ends the drawing.
+    pub fn finish(self) {
+        self.area.present().expect("a string takes any drawing");
+    }
+}

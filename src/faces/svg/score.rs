@@ -1,0 +1,160 @@
+//! At the right: each lane's peak and its proven worst case on one scale, and what came of it.
+
+use super::measure::Font;
+use super::paint::{Anchor, Painter, palette};
+use super::{SMALL, words};
+use crate::faces::format::{count, ratio};
+use crate::report::{LaneReport, Report};
+use plotters::style::RGBColor;
+
+/// Left edge of the scale.
+pub const SCALE_X: i32 = 1216;
+/// Its width.
+const SCALE_WIDTH: i32 = 170;
+/// Left edge of the texts.
+pub const TEXT_X: i32 = 1424;
+/// Width of the texts.
+pub const TEXT_WIDTH: i32 = 344;
+
+const BIG: Font = Font::bold(36);
+/// From a row's top to the first baseline.
+const FIRST: i32 = 38;
+/// Between baselines.
+const LEADING: i32 = 33;
+
+/// The scale: ratios to the limit from 0 to `most`.
+#[derive(Clone, Copy)]
+pub struct Scale {
+    most: f64,
+}
+
+impl Scale {
+    /// From 0 to 2x, or to a round ratio above every lane's peak.
+    pub fn new(report: &Report) -> Option<Self> {
+        report.limit.filter(|limit| limit.units > 0)?;
+        let peak = report.lanes.iter().filter_map(|lane| lane.peak.as_ref()?.ratio).fold(0.0, f64::max);
+        let most = (0..18)
+            .flat_map(|power| [2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0].map(|digit| digit * 10_f64.powi(power)))
+            .find(|most| *most >= peak)
+            .unwrap_or(f64::MAX);
+        Some(Self { most })
+    }
+
+    fn x(self, ratio: f64) -> i32 {
+        SCALE_X + ((ratio / self.most).min(1.0) * f64::from(SCALE_WIDTH)).round() as i32
+    }
+
+    /// What stands above the scale: its ends and the limit, on `baseline`.
+    pub fn head(self, painter: &Painter<'_>, baseline: i32) {
+        let most = format!("{}x", count(self.most as u128));
+        painter.text((self.x(0.0), baseline), SMALL, palette::SOFT, Anchor::Middle, "0");
+        painter.text((self.x(self.most), baseline), SMALL, palette::SOFT, Anchor::Middle, &most);
+        if self.x(1.0) - self.x(0.0) > 40 && self.x(self.most) - self.x(1.0) > 60 {
+            painter.text((self.x(1.0), baseline), SMALL, palette::SOFT, Anchor::Middle, "1x");
+        }
+    }
+
+    /// The upright lines of the scale through all lanes: its ends, and dashed the limit.
+    pub fn grid(self, painter: &Painter<'_>, (top, bottom): (i32, i32)) {
+        for end in [0.0, self.most] {
+            painter.line(&[(self.x(end), top), (self.x(end), bottom)], palette::FAINT, 2);
+        }
+        painter.upright(self.x(1.0), (top, bottom), (14, 10), palette::SOFT);
+    }
+
+    /// A lane's dot and tick at height `y`.
+    pub fn lane(self, painter: &Painter<'_>, report: &Report, lane: &LaneReport, y: i32) {
+        let Some(peak) = &lane.peak else { return };
+        let Some(measured) = peak.ratio else { return };
+        if let Some(bound) = words::bound(report, lane) {
+            let (from, to) = (self.x(measured), self.x(bound));
+            painter.line(&[(from, y), (to, y)], palette::RULE, 2);
+            if bound > self.most {
+                painter.polygon(&[(to - 4, y - 12), (to + 14, y), (to - 4, y + 12)], palette::SOFT);
+            } else {
+                painter.rect((to - 2, y - 15), (to + 3, y + 15), palette::SOFT);
+            }
+        }
+        let center = (self.x(measured), y);
+        painter.dot(center, 11, palette::INK);
+        if measured > 1.0 {
+            painter.dot(center, 7, palette::EXCESS);
+        }
+    }
+}
+
+/// A text of a lane's score: where it begins, and on which line below the first.
+struct Piece {
+    x: i32,
+    line: i32,
+    font: Font,
+    color: RGBColor,
+    text: String,
+    /// Whether it stands on the colour of what is above the limit.
+    above: bool,
+}
+
+/// What came of a lane, in lines.
+fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut line = 0;
+    let room = |x: i32| TEXT_X + TEXT_WIDTH - x;
+    if let Some(peak) = &lane.peak {
+        let above = report.limit.is_some_and(|limit| peak.units > limit.units);
+        let text = peak.ratio.map_or_else(|| format!("peak {}", count(u128::from(peak.units))), ratio);
+        let x = TEXT_X + BIG.width(&text) + 18;
+        pieces.push(Piece { x: TEXT_X, line, font: BIG, color: palette::INK, text, above });
+        let worst = match words::bound(report, lane) {
+            Some(bound) => format!("can be {}", ratio(bound)),
+            None if peak.ratio.is_some() => "no proven worst".to_owned(),
+            None => String::new(),
+        };
+        if !worst.is_empty() {
+            let text = SMALL.clip(&worst, room(x));
+            pieces.push(Piece { x, line, font: SMALL, color: palette::SOFT, text, above: false });
+        }
+        line += 1;
+    }
+    let mut add = |line: i32, x: i32, color: RGBColor, text: &str| {
+        pieces.push(Piece { x, line, font: SMALL, color, text: SMALL.clip(text, room(x)), above: false });
+    };
+    if let Some(verdict) = words::verdict(report, lane) {
+        add(line, TEXT_X, palette::INK, &verdict);
+        line += 1;
+    }
+    let admitted = format!("{} admitted", count(u128::from(lane.admitted())));
+    let denied = format!("{} denied", count(u128::from(lane.denied)));
+    add(line, TEXT_X, palette::ALLOWED, &admitted);
+    let x = TEXT_X + SMALL.width(&admitted) + 18;
+    if SMALL.width(&denied) <= room(x) {
+        add(line, x, palette::DENIED_INK, &denied);
+    } else {
+        line += 1;
+        add(line, TEXT_X, palette::DENIED_INK, &denied);
+    }
+    line += 1;
+    if let Some(text) = words::waits(lane) {
+        add(line, TEXT_X, palette::DELAYED_INK, &text);
+    } else if let Some(text) = words::keys_over(report, lane) {
+        add(line, TEXT_X, palette::SOFT, &text);
+    }
+    pieces
+}
+
+/// Height of a lane's score.
+pub fn height(report: &Report, lane: &LaneReport) -> i32 {
+    let lines = pieces(report, lane).iter().map(|piece| piece.line + 1).max().unwrap_or(0);
+    FIRST + (lines - 1).max(0) * LEADING + 8
+}
+
+/// Writes a lane's score below `top`.
+pub fn texts(painter: &Painter<'_>, report: &Report, lane: &LaneReport, top: i32) {
+    for piece in pieces(report, lane) {
+        let baseline = top + FIRST + piece.line * LEADING;
+        if piece.above {
+            let right = piece.x + piece.font.width(&piece.text) + 8;
+            painter.rect((piece.x - 8, baseline - 33), (right, baseline + 7), palette::EXCESS);
+        }
+        painter.text((piece.x, baseline), piece.font, piece.color, Anchor::Start, &piece.text);
+    }
+}

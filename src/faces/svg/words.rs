@@ -1,0 +1,204 @@
+//! What the sheet says in words.
+
+use crate::faces::format::{Clock, count, duration, ratio};
+use crate::report::{LaneReport, Report};
+use crate::time::SimDuration;
+
+/// A configured span as it is written in a scenario.
+fn configured(nanos: u64) -> String {
+    SimDuration::from_nanos(nanos).to_string()
+}
+
+/// How many of something.
+fn plural(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(u128::from(n)), if n == 1 { "" } else { "s" })
+}
+
+/// What is counted: requests, or units where an arrival may cost more than one.
+pub const fn things(report: &Report) -> &'static str {
+    if report.offered.largest_cost > 1 { "units" } else { "requests" }
+}
+
+/// The limit: `100 per 1m`.
+pub fn limit(report: &Report) -> Option<String> {
+    report.limit.map(|limit| format!("{} per {}", count(u128::from(limit.units)), configured(limit.window_ns)))
+}
+
+/// The limit's window: `1m`.
+pub fn window(report: &Report) -> Option<String> {
+    report.limit.map(|limit| configured(limit.window_ns))
+}
+
+/// What was offered, and when.
+pub fn offer(report: &Report) -> String {
+    let offered = &report.offered;
+    if offered.requests == 0 {
+        return "Nothing arrived.".to_owned();
+    }
+    let mut text = plural(offered.requests, "request");
+    if offered.cost != offered.requests {
+        text.push_str(&format!(" costing {}", plural(offered.cost, "unit")));
+    }
+    text.push_str(&match offered.keys {
+        1 => " with one key".to_owned(),
+        keys => format!(" with {} keys", count(u128::from(keys))),
+    });
+    if let (Some(first), Some(last)) = (offered.first_ns, offered.last_ns) {
+        let clock = Clock::for_span(report, first, last).precise();
+        let (first, last) = (clock.time(report.instant(first)), clock.time(report.instant(last)));
+        text.push_str(&if first == last { format!(", all at {first}") } else { format!(", {first} to {last}") });
+    }
+    if report.limit.is_none() {
+        text.push_str("; no limit is stated, so nothing is above or within it");
+    }
+    text
+}
+
+/// How a lane works, in a few words, with every knob that is not at its default.
+pub fn rule(lane: &LaneReport) -> String {
+    let knob = |name: &str| {
+        lane.spec.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let is = |name: &str, value: &str| knob(name).as_deref() == Some(value);
+    let per = |text: Option<String>| match text.as_deref().and_then(|text| text.split_once('/')) {
+        Some((units, window)) => (units.to_owned(), window.to_owned()),
+        None => (String::new(), String::new()),
+    };
+    let (units, window) = per(knob("limit"));
+    let (rate, capacity) = (knob("rate").unwrap_or_default(), knob("capacity").unwrap_or_default());
+    let burst = knob("burst").unwrap_or_default();
+    let mut text = match lane.algorithm {
+        _ if lane.spec.as_object().is_none_or(serde_json::Map::is_empty) => "admits nothing".to_owned(),
+        "fixed-window" if is("anchor", "first-request") => format!("{units} in {window} from a first request on"),
+        "fixed-window" if is("anchor", "every-request") => format!("{units} until {window} without a request"),
+        "fixed-window" => format!("{units} in each {window} of the clock"),
+        "sliding-log" => format!("{units} in any {window}"),
+        "sliding-counter" if is("buckets", "1") => format!("{units} per {window}, estimated from two windows"),
+        "sliding-counter" => {
+            format!("{units} per {window}, estimated from {} buckets", knob("buckets").unwrap_or_default())
+        }
+        "token-bucket" => format!("{burst} tokens, refilled at {rate}"),
+        "leaky-bucket" if is("mode", "meter") => format!("level of {capacity}, drained at {rate}"),
+        "leaky-bucket" => format!("queue of {capacity}, drained at {rate}"),
+        _ => format!("{rate} on average, {burst} at once"),
+    };
+    if lane.name != lane.algorithm {
+        text = format!("{}: {text}", lane.algorithm);
+    }
+    for (name, default) in [
+        ("edge", "exclusive"),
+        ("compare", "after"),
+        ("oldest", "weighted"),
+        ("initial", "full"),
+        ("refill", "continuous"),
+        ("count-denied", "false"),
+    ] {
+        if let Some(value) = knob(name).filter(|value| value != default) {
+            text.push_str(&if value == "true" { format!(", {name}") } else { format!(", {name} {value}") });
+        }
+    }
+    if lane.algorithm == "sliding-counter" && is("anchor", "first-request") {
+        text.push_str(", anchor first-request");
+    }
+    if lane.key != "key" {
+        text.push_str(&format!(", by {}", lane.key));
+    }
+    if !lane.exempt.is_empty() {
+        text.push_str(&format!(", exempt {}", lane.exempt.join(" and ")));
+    }
+    if let Some(tick) = lane.clock_resolution_ns {
+        text.push_str(&format!(", clock-resolution {}", configured(tick)));
+    }
+    text
+}
+
+/// What a lane's own state is called.
+pub fn state(lane: &LaneReport) -> &'static str {
+    match lane.algorithm {
+        "fixed-window" => "counter",
+        "sliding-log" => "log",
+        "sliding-counter" => "estimate",
+        "token-bucket" => "tokens taken",
+        "leaky-bucket" if lane.spec.get("mode").is_some_and(|mode| mode == "meter") => "level",
+        "leaky-bucket" => "queue",
+        _ => "TAT ahead",
+    }
+}
+
+/// Which lanes decide as this one does, or admit what it admits.
+pub fn alike(report: &Report, lane: &LaneReport) -> Option<String> {
+    let first = |lane: &LaneReport| lane.same_as.clone().unwrap_or_else(|| lane.name.clone());
+    let others = |same: &dyn Fn(&LaneReport) -> bool| -> Vec<String> {
+        report.lanes.iter().filter(|other| other.name != lane.name && same(other)).map(|o| o.name.clone()).collect()
+    };
+    let equal = others(&|other| first(other) == first(lane));
+    let list = |names: &[String]| match names {
+        [one] => one.clone(),
+        many if many.len() + 1 == report.lanes.len() && many.len() > 2 => "all others".to_owned(),
+        [one, rest @ ..] => format!("{one} +{}", rest.len()),
+        [] => String::new(),
+    };
+    if !equal.is_empty() {
+        return Some(format!("decides as {}", list(&equal)));
+    }
+    let group = report.groups.iter().find(|group| group.contains(&lane.name))?;
+    let equal = others(&|other| group.contains(&other.name));
+    equal.first().filter(|_| lane.delayed > 0).map(|first| format!("admits as {first}"))
+}
+
+/// Whether and how a lane passed the limit: by how much and for how long; `None` without one.
+pub fn verdict(report: &Report, lane: &LaneReport) -> Option<String> {
+    let (limit, peak) = (report.limit?, lane.peak.as_ref()?);
+    if peak.units <= limit.units {
+        return Some("never above the limit".to_owned());
+    }
+    let by = count(u128::from(peak.units - limit.units));
+    Some(match &lane.over {
+        Some(over) if over.peak_key_ns > 0 => format!("{by} above for {}", duration(over.peak_key_ns)),
+        _ => format!("{by} above the limit"),
+    })
+}
+
+/// Keys above the limit, where there are several keys.
+pub fn keys_over(report: &Report, lane: &LaneReport) -> Option<String> {
+    let over = lane.over.as_ref().filter(|over| over.keys > 0 && report.offered.keys > 1)?;
+    Some(format!("{} above the limit", plural(over.keys, "key")))
+}
+
+/// What waiting costs.
+pub fn waits(lane: &LaneReport) -> Option<String> {
+    let longest = lane.wait_ns.max.filter(|_| lane.delayed > 0)?;
+    Some(format!("{} wait, up to {}", count(u128::from(lane.delayed)), duration(u128::from(longest))))
+}
+
+/// The worst that any traffic could do, as a ratio to the limit.
+pub fn bound(report: &Report, lane: &LaneReport) -> Option<f64> {
+    let limit = report.limit.filter(|limit| limit.units > 0)?;
+    Some(lane.peak.as_ref()?.bound? as f64 / limit.units as f64)
+}
+
+/// The whole sheet in sentences, for those who do not see it.
+pub fn description(report: &Report) -> String {
+    let mut sentences: Vec<String> = report.about.iter().cloned().collect();
+    sentences.push(format!("{}.", offer(report).trim_end_matches('.')));
+    sentences.extend(limit(report).map(|limit| format!("Every lane must enforce {limit}.")));
+    for lane in &report.lanes {
+        let mut parts = vec![format!(
+            "{} ({}): {} admitted, {} denied",
+            lane.name,
+            rule(lane),
+            count(u128::from(lane.admitted())),
+            count(u128::from(lane.denied))
+        )];
+        if let Some(peak) = &lane.peak {
+            let times = peak.ratio.map_or_else(String::new, |times| format!(", {} the limit", ratio(times)));
+            parts.push(format!("peak {}{times}", count(u128::from(peak.units))));
+        }
+        parts.extend(verdict(report, lane));
+        parts.extend(bound(report, lane).map(|bound| format!("at worst {} on other traffic", ratio(bound))));
+        parts.extend(waits(lane));
+        parts.extend(alike(report, lane));
+        sentences.push(format!("{}.", parts.join(", ")));
+    }
+    sentences.join(" ")
+}
