@@ -233,7 +233,12 @@ fn passed(report: &Report) -> Vec<String> {
     let peak = lane.peak.as_ref().expect("a lane over the limit has a peak");
     let clock = Clock::for_span(report, report.focus.from_ns, report.focus.until_ns).precise();
     let at = |ns: i64| clock.time(report.instant(ns));
-    let mut text = format!("{} {} {}", list(&names(worst)), verb(n, "releases", "release"), things(report, u128::from(peak.units)));
+    let mut text = format!(
+        "{} {} {}",
+        list(&names(worst)),
+        verb(n, "releases", "release"),
+        things(report, u128::from(peak.units))
+    );
     text.push_str(&format!(" within {per}"));
     if let Some(from) = peak.from_ns {
         text.push_str(&format!(" from {}", at(from)));
@@ -286,11 +291,8 @@ fn kept(report: &Report, limit: u64, per: &str) -> String {
     let highest = report.lanes.iter().filter_map(|lane| Some((lane.peak.as_ref()?.units, lane))).max_by_key(|p| p.0);
     let mut text = format!("No lane passes {} per {per}", things(report, u128::from(limit)));
     if let Some((units, _)) = highest {
-        let at: Vec<&LaneReport> = report
-            .lanes
-            .iter()
-            .filter(|lane| lane.peak.as_ref().is_some_and(|peak| peak.units == units))
-            .collect();
+        let at: Vec<&LaneReport> =
+            report.lanes.iter().filter(|lane| lane.peak.as_ref().is_some_and(|peak| peak.units == units)).collect();
         let who = if at.len() == report.lanes.len() { "every lane".to_owned() } else { list(&names(&at)) };
         text.push_str(&format!(": the highest peak is {} ({who})", count(u128::from(units))));
     }
@@ -327,14 +329,14 @@ fn delays(report: &Report) -> Option<String> {
 
 /// Whom the exact log would have let through.
 fn wronged(report: &Report) -> Option<String> {
-    let mut lanes: Vec<(&LaneReport, u64)> = report
-        .lanes
-        .iter()
-        .filter_map(|lane| Some((lane, lane.false_denials.filter(|wrong| *wrong > 0)?)))
-        .collect();
+    let mut lanes: Vec<(&LaneReport, u64)> =
+        report.lanes.iter().filter_map(|lane| Some((lane, lane.false_denials.filter(|wrong| *wrong > 0)?))).collect();
     lanes.sort_by_key(|(_, wrong)| std::cmp::Reverse(*wrong));
-    let parts: Vec<String> =
-        lanes.iter().take(3).map(|(lane, wrong)| format!("{} refuses {}", lane.name, count(u128::from(*wrong)))).collect();
+    let parts: Vec<String> = lanes
+        .iter()
+        .take(3)
+        .map(|(lane, wrong)| format!("{} refuses {}", lane.name, count(u128::from(*wrong))))
+        .collect();
     let first = lanes.first()?.1;
     let noun = if first == 1 && lanes.len() == 1 { "request" } else { "requests" };
     Some(format!("Of the {noun} that the exact sliding log admits, {}.", list(&parts)))
@@ -352,7 +354,14 @@ fn classes(report: &Report) -> Option<String> {
                 .classes
                 .iter()
                 .filter(|class| class.attempts > 0)
-                .map(|class| format!("{} of {} {}", count(u128::from(class.denied)), count(u128::from(class.attempts)), class.class))
+                .map(|class| {
+                    format!(
+                        "{} of {} {}",
+                        count(u128::from(class.denied)),
+                        count(u128::from(class.attempts)),
+                        class.class
+                    )
+                })
                 .collect();
             format!("{} denies {}", lane.name, list(&shares))
         })
