@@ -125,23 +125,24 @@ fn agreement(report: &Report) -> Vec<String> {
     let Some(first) = report.disagreements.first() else {
         let lane = &report.lanes[0];
         return vec![format!(
-            "All {} lanes admit and deny alike: {} of {} admitted, {} denied.",
-            report.lanes.len(),
+            "{} admit and deny alike: {} of {} admitted, {} denied.",
+            all_lanes(report),
             count(u128::from(lane.admitted())),
             plural(all, "request"),
             count(u128::from(lane.denied))
         )];
     };
     let who = if first.admitted.len() + first.denied.len() == report.lanes.len() {
-        format!("All {} lanes", report.lanes.len())
+        all_lanes(report)
     } else {
         capital(list(&[first.admitted.as_slice(), &first.denied].concat()))
     };
     let mut text = match first.arrival {
         1 => format!("{who} part at the very first arrival ({})", place(report, first)),
+        2 => format!("{who} agree on the first arrival and part at the second ({})", place(report, first)),
         n => format!(
-            "{who} agree on the first {} and part at arrival {} ({})",
-            plural(u128::from(n - 1), "arrival"),
+            "{who} agree on the first {} arrivals and part at arrival {} ({})",
+            count(u128::from(n - 1)),
             count(u128::from(n)),
             place(report, first)
         ),
@@ -158,6 +159,13 @@ fn agreement(report: &Report) -> Vec<String> {
         ));
     }
     sentences
+}
+
+fn all_lanes(report: &Report) -> String {
+    match report.lanes.len() {
+        2 => "Both lanes".to_owned(),
+        n => format!("All {n} lanes"),
+    }
 }
 
 /// When an arrival came and whose it is.
