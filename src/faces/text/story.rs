@@ -125,23 +125,24 @@ fn agreement(report: &Report) -> Vec<String> {
     let Some(first) = report.disagreements.first() else {
         let lane = &report.lanes[0];
         return vec![format!(
-            "All {} lanes admit and deny alike: {} of {} admitted, {} denied.",
-            report.lanes.len(),
+            "{} admit and deny alike: {} of {} admitted, {} denied.",
+            all_lanes(report),
             count(u128::from(lane.admitted())),
             plural(all, "request"),
             count(u128::from(lane.denied))
         )];
     };
     let who = if first.admitted.len() + first.denied.len() == report.lanes.len() {
-        format!("All {} lanes", report.lanes.len())
+        all_lanes(report)
     } else {
         capital(list(&[first.admitted.as_slice(), &first.denied].concat()))
     };
     let mut text = match first.arrival {
         1 => format!("{who} part at the very first arrival ({})", place(report, first)),
+        2 => format!("{who} agree on the first arrival and part at the second ({})", place(report, first)),
         n => format!(
-            "{who} agree on the first {} and part at arrival {} ({})",
-            plural(u128::from(n - 1), "arrival"),
+            "{who} agree on the first {} arrivals and part at arrival {} ({})",
+            count(u128::from(n - 1)),
             count(u128::from(n)),
             place(report, first)
         ),
@@ -158,6 +159,13 @@ fn agreement(report: &Report) -> Vec<String> {
         ));
     }
     sentences
+}
+
+fn all_lanes(report: &Report) -> String {
+    match report.lanes.len() {
+        2 => "Both lanes".to_owned(),
+        n => format!("All {n} lanes"),
+    }
 }
 
 /// When an arrival came and whose it is.
@@ -233,7 +241,12 @@ fn passed(report: &Report) -> Vec<String> {
     let peak = lane.peak.as_ref().expect("a lane over the limit has a peak");
     let clock = Clock::for_span(report, report.focus.from_ns, report.focus.until_ns).precise();
     let at = |ns: i64| clock.time(report.instant(ns));
-    let mut text = format!("{} {} {}", list(&names(worst)), verb(n, "releases", "release"), things(report, u128::from(peak.units)));
+    let mut text = format!(
+        "{} {} {}",
+        list(&names(worst)),
+        verb(n, "releases", "release"),
+        things(report, u128::from(peak.units))
+    );
     text.push_str(&format!(" within {per}"));
     if let Some(from) = peak.from_ns {
         text.push_str(&format!(" from {}", at(from)));
@@ -286,11 +299,8 @@ fn kept(report: &Report, limit: u64, per: &str) -> String {
     let highest = report.lanes.iter().filter_map(|lane| Some((lane.peak.as_ref()?.units, lane))).max_by_key(|p| p.0);
     let mut text = format!("No lane passes {} per {per}", things(report, u128::from(limit)));
     if let Some((units, _)) = highest {
-        let at: Vec<&LaneReport> = report
-            .lanes
-            .iter()
-            .filter(|lane| lane.peak.as_ref().is_some_and(|peak| peak.units == units))
-            .collect();
+        let at: Vec<&LaneReport> =
+            report.lanes.iter().filter(|lane| lane.peak.as_ref().is_some_and(|peak| peak.units == units)).collect();
         let who = if at.len() == report.lanes.len() { "every lane".to_owned() } else { list(&names(&at)) };
         text.push_str(&format!(": the highest peak is {} ({who})", count(u128::from(units))));
     }
@@ -327,14 +337,14 @@ fn delays(report: &Report) -> Option<String> {
 
 /// Whom the exact log would have let through.
 fn wronged(report: &Report) -> Option<String> {
-    let mut lanes: Vec<(&LaneReport, u64)> = report
-        .lanes
-        .iter()
-        .filter_map(|lane| Some((lane, lane.false_denials.filter(|wrong| *wrong > 0)?)))
-        .collect();
+    let mut lanes: Vec<(&LaneReport, u64)> =
+        report.lanes.iter().filter_map(|lane| Some((lane, lane.false_denials.filter(|wrong| *wrong > 0)?))).collect();
     lanes.sort_by_key(|(_, wrong)| std::cmp::Reverse(*wrong));
-    let parts: Vec<String> =
-        lanes.iter().take(3).map(|(lane, wrong)| format!("{} refuses {}", lane.name, count(u128::from(*wrong)))).collect();
+    let parts: Vec<String> = lanes
+        .iter()
+        .take(3)
+        .map(|(lane, wrong)| format!("{} refuses {}", lane.name, count(u128::from(*wrong))))
+        .collect();
     let first = lanes.first()?.1;
     let noun = if first == 1 && lanes.len() == 1 { "request" } else { "requests" };
     Some(format!("Of the {noun} that the exact sliding log admits, {}.", list(&parts)))
@@ -352,7 +362,14 @@ fn classes(report: &Report) -> Option<String> {
                 .classes
                 .iter()
                 .filter(|class| class.attempts > 0)
-                .map(|class| format!("{} of {} {}", count(u128::from(class.denied)), count(u128::from(class.attempts)), class.class))
+                .map(|class| {
+                    format!(
+                        "{} of {} {}",
+                        count(u128::from(class.denied)),
+                        count(u128::from(class.attempts)),
+                        class.class
+                    )
+                })
                 .collect();
             format!("{} denies {}", lane.name, list(&shares))
         })
