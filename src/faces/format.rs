@@ -139,7 +139,8 @@ pub fn ticks(report: &Report, from_ns: i64, until_ns: i64, most: usize) -> Vec<i
 /// The date of an instant, in UTC: `2026-01-31`.
 #[must_use]
 pub fn date(at: SimTime) -> String {
-    let time = jiff::Timestamp::from_nanosecond(i128::from(at.nanos())).expect("64 bits of nanoseconds are 1677 to 2262");
+    let time =
+        jiff::Timestamp::from_nanosecond(i128::from(at.nanos())).expect("64 bits of nanoseconds are 1677 to 2262");
     time.strftime("%Y-%m-%d").to_string()
 }
 

@@ -1,6 +1,6 @@
 //! The states of all keys of one limiter, and the seam at which limiters are chosen at run time.
 
-use super::{Algorithm, Decision, Level};
+use super::{Algorithm, Decision, Level, Used};
 use crate::time::{SimDuration, SimTime};
 use std::any::Any;
 
@@ -193,6 +193,8 @@ pub trait Limiter: Send {
     fn retry_after(&self, key: KeyId, at: SimTime, cost: u64) -> Option<SimDuration>;
     /// The quota view of a key.
     fn level(&self, key: KeyId, at: SimTime) -> Level;
+    /// Units of a key in use.
+    fn usage(&self, key: KeyId, at: SimTime) -> Used;
     /// A copy of a key's state, as a remote reader sees it.
     fn check_out(&self, key: KeyId, at: SimTime) -> Snapshot;
     /// Decides on a checked-out state.
@@ -298,6 +300,10 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
 
     fn level(&self, key: KeyId, at: SimTime) -> Level {
         self.peek(key, at, |state| self.algorithm.level(state, at))
+    }
+
+    fn usage(&self, key: KeyId, at: SimTime) -> Used {
+        self.peek(key, at, |state| self.algorithm.usage(state, at))
     }
 
     fn check_out(&self, key: KeyId, at: SimTime) -> Snapshot {

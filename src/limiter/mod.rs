@@ -126,6 +126,11 @@ pub trait Algorithm {
     /// The quota view of the key.
     fn level(&self, state: &Self::State, at: SimTime) -> Level;
 
+    /// Units in use: [`level`](Self::level) without what takes longer to find.
+    fn usage(&self, state: &Self::State, at: SimTime) -> Used {
+        self.level(state, at).used
+    }
+
     /// Decides and keeps what the decision leaves behind: [`ask`](Self::ask), then
     /// [`charge`](Self::charge) or [`refuse`](Self::refuse).
     #[inline]

@@ -288,6 +288,10 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         Level { limit: self.units, used: Used::whole(used), remaining, next, full: self.wait(log, at, 0) }
     }
 
+    fn usage(&self, log: &Log<E>, at: SimTime) -> Used {
+        Used::whole(self.used(log, Self::clamp(log, at)))
+    }
+
     #[inline]
     fn decide(&self, log: &mut Log<E>, at: SimTime, cost: u64) -> Decision {
         if cost == 0 {

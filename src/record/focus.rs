@@ -48,7 +48,7 @@ pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option
 }
 
 /// The whole run: from its start, or the first arrival, until the stated end and until what the last
-/// arrivals did to the limit is over, unless that takes longer than the run itself.
+/// arrivals did to the limit is over, unless that takes longer than half the run.
 #[must_use]
 pub fn whole(lanes: &[LaneReport], offered: &OfferedReport, end_ns: i64, window_ns: Option<u64>) -> Focus {
     let from = offered.first_ns.unwrap_or(0).min(0);
@@ -57,7 +57,7 @@ pub fn whole(lanes: &[LaneReport], offered: &OfferedReport, end_ns: i64, window_
     let wait = lanes.iter().filter_map(|lane| lane.wait_ns.max).max().unwrap_or(0);
     let echo = window_ns.unwrap_or(0).max(wait);
     let end = match i64::try_from(echo) {
-        Ok(echo) if echo <= span && offered.last_ns.is_some() => last.saturating_add(echo),
+        Ok(echo) if echo <= span / 2 && offered.last_ns.is_some() => last.saturating_add(echo),
         _ => last,
     };
     let end = end_ns.max(end.saturating_add(1));

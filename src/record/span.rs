@@ -1,7 +1,7 @@
 //! A close look at one span: counts, trailing sums and levels by column, single decisions while
 //! they are few.
 
-use crate::limiter::{Decision, KeyId, Level, Verdicts};
+use crate::limiter::{Decision, KeyId, Used, Verdicts};
 use crate::report::{Counts, DecisionDetail, DecisionKind, Extent};
 use crate::sim::{Lane, Observer, Step, Tap};
 use crate::time::{SimDuration, SimTime};
@@ -61,43 +61,61 @@ impl Whose {
     }
 }
 
-/// A quantity that changes in steps, as its extent in each column.
+/// A quantity that changes in steps, as its extent in each column. A value that does not last is not
+/// part of it: what leaves and comes at one instant makes one step.
 #[derive(Debug)]
 struct Trace {
     columns: Columns,
     extents: Vec<Extent>,
     /// The first column that is not finished.
     open: usize,
-    /// The smallest and largest value in it so far.
+    /// The smallest and largest value that has lasted in it so far.
     low: f64,
     high: f64,
     value: f64,
+    /// Since when; an instant before the span counts as its beginning.
+    since: i64,
 }
 
 impl Trace {
     fn new(columns: Columns) -> Self {
-        Self { columns, extents: Vec::with_capacity(columns.count), open: 0, low: 0.0, high: 0.0, value: 0.0 }
+        Self {
+            columns,
+            extents: Vec::with_capacity(columns.count),
+            open: 0,
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            value: 0.0,
+            since: columns.from.nanos(),
+        }
+    }
+
+    /// The value has lasted until `at`.
+    fn last(&mut self, at: i64) {
+        if at > self.since {
+            self.low = self.low.min(self.value);
+            self.high = self.high.max(self.value);
+            self.since = at;
+        }
     }
 
     /// Finishes the columns that end at or before `at` with the value as it is.
     fn advance(&mut self, at: i64) {
         while self.open < self.columns.count && self.columns.edge(self.open + 1) <= at {
-            self.extents.push(Extent { min: self.low, max: self.high, last: self.value });
+            self.last(self.columns.edge(self.open + 1));
+            // A column of no width holds the value, too.
+            let (min, max) = (self.low.min(self.value), self.high.max(self.value));
+            self.extents.push(Extent { min, max, last: self.value });
             self.open += 1;
-            (self.low, self.high) = (self.value, self.value);
+            (self.low, self.high) = (f64::INFINITY, f64::NEG_INFINITY);
         }
     }
 
     /// The value from `at` on.
     fn set(&mut self, at: i64, value: f64) {
         self.advance(at);
+        self.last(at);
         self.value = value;
-        if at < self.columns.from.nanos() {
-            (self.low, self.high) = (value, value);
-        } else {
-            self.low = self.low.min(value);
-            self.high = self.high.max(value);
-        }
     }
 
     fn finish(mut self) -> Vec<Extent> {
@@ -222,6 +240,8 @@ pub struct LevelTap {
     extents: Vec<Extent>,
     low: f64,
     high: f64,
+    /// The level after the last arrival of the key, and when: it counts if it lasts.
+    latest: Option<(i64, f64)>,
     /// The most that can be in use.
     pub limit: u64,
     keep: usize,
@@ -230,8 +250,8 @@ pub struct LevelTap {
     seen: usize,
 }
 
-fn used(level: &Level) -> f64 {
-    level.used.numerator as f64 / level.used.denominator as f64
+fn units(used: Used) -> f64 {
+    used.numerator as f64 / used.denominator as f64
 }
 
 impl LevelTap {
@@ -245,6 +265,7 @@ impl LevelTap {
             extents: Vec::with_capacity(columns.count),
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
+            latest: None,
             limit: 0,
             keep,
             decisions: Vec::new(),
@@ -257,24 +278,39 @@ impl LevelTap {
         self.high = self.high.max(value);
     }
 
-    /// Samples the edges of all columns that end at or before `at`.
+    /// Notes the level after the last arrival if it has lasted until `at`.
+    fn settle(&mut self, at: i64) {
+        if let Some((since, value)) = self.latest
+            && since < at
+        {
+            self.note(value);
+            self.latest = None;
+        }
+    }
+
+    /// Samples the ends of all columns that end at or before `at`.
     fn sample(&mut self, at: i64, lane: &Lane) {
         let Some(key) = self.tracked else { return };
         while self.extents.len() < self.columns.count && self.columns.edge(self.extents.len() + 1) <= at {
             if self.extents.is_empty() && self.low == f64::INFINITY {
                 // Nothing of this key in the first column: its level only fell there.
-                let level = lane.level(key, self.columns.from);
-                self.limit = level.limit;
-                self.note(used(&level));
+                self.begin(key, lane);
             }
-            let edge = self.columns.edge(self.extents.len() + 1);
-            let level = lane.level(key, SimTime::from_nanos(edge));
-            self.limit = level.limit;
-            let last = used(&level);
+            self.settle(self.columns.edge(self.extents.len() + 1));
+            // The column's last instant: what the next one begins with is its own.
+            let end = (self.columns.edge(self.extents.len() + 1) - 1).max(self.columns.from.nanos());
+            let last = units(lane.usage(key, SimTime::from_nanos(end)));
             self.note(last);
             self.extents.push(Extent { min: self.low, max: self.high, last });
             (self.low, self.high) = (last, last);
         }
+    }
+
+    /// Notes the level at the span's beginning.
+    fn begin(&mut self, key: KeyId, lane: &Lane) {
+        let level = lane.level(key, self.columns.from);
+        self.limit = level.limit;
+        self.note(units(level.used));
     }
 
     /// The level in each column, once the lane has seen all arrivals of the span.
@@ -309,7 +345,15 @@ impl Tap for LevelTap {
             && at < self.columns.until.nanos()
             && batch.keys[lane.plan().column][row] == key
         {
-            self.note(used(&lane.level(key, batch.at[row])));
+            if self.extents.is_empty() && self.low == f64::INFINITY {
+                self.begin(key, lane);
+            }
+            // What it was until now: at this instant something may have left already.
+            let until = batch.at[row].nanos() - 1;
+            if until >= self.columns.edge(self.extents.len()) && self.latest.is_none_or(|(since, _)| since <= until) {
+                self.note(units(lane.usage(key, SimTime::from_nanos(until))));
+            }
+            self.settle(batch.at[row].nanos());
         }
     }
 
@@ -322,7 +366,7 @@ impl Tap for LevelTap {
         let tracked = self.tracked == Some(key);
         let counted = self.whose.counts(batch, row);
         if tracked {
-            self.note(used(&lane.level(key, at)));
+            self.latest = Some((at.nanos(), units(lane.usage(key, at))));
         }
         if counted {
             self.seen += 1;

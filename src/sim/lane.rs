@@ -1,6 +1,6 @@
 //! One system under test: a limiter, what it counts by, and whom it leaves alone.
 
-use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Verdicts, Workload};
+use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Used, Verdicts, Workload};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
 
@@ -167,6 +167,13 @@ impl Lane {
         level.next = self.until_tick(at, level.next);
         level.full = self.until_tick(at, level.full);
         level
+    }
+
+    /// Units of one of the column's keys in use.
+    #[must_use]
+    pub fn usage(&self, key: KeyId, at: SimTime) -> Used {
+        let key = self.ids.as_ref().map_or(key, |ids| ids.known(key));
+        self.limiter.usage(key, self.tick(at))
     }
 
     /// The smallest wait after which an attempt would be admitted, `None` for never.

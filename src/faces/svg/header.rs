@@ -1,10 +1,10 @@
 //! Above the lanes: the lesson, what was offered, and what the marks mean.
 
+use super::MARGIN;
 use super::legend::Legend;
 use super::measure::{Font, clean};
 use super::paint::{Anchor, Painter, WIDTH, palette};
 use super::panel::Panel;
-use super::MARGIN;
 use crate::faces::format::title;
 use crate::report::Report;
 

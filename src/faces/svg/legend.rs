@@ -1,11 +1,11 @@
 //! What the marks mean, for those that the sheet holds.
 
-use super::measure::Font;
+use super::measure::clean;
 use super::paint::{Anchor, Painter, RESTART_DASH, palette};
 use super::panel::Panel;
+use super::{Followed, SMALL, followed, words};
 use crate::faces::format::{count, duration};
-use super::{SMALL, words};
-use crate::report::Report;
+use crate::report::{LaneReport, Report};
 
 /// Width of a sign.
 const SIGN: i32 = 44;
@@ -21,6 +21,7 @@ enum Sign {
     Delayed,
     Denied,
     Bin,
+    Tally,
     Trailing,
     Limit,
     Excess,
@@ -31,29 +32,12 @@ enum Sign {
     Bound,
 }
 
-/// Entries that stand together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
-    Arrivals,
-    Limit,
-    State,
-    Scale,
-}
-
-impl Sign {
-    const fn group(self) -> Group {
-        match self {
-            Self::Allowed | Self::Delayed | Self::Denied | Self::Bin => Group::Arrivals,
-            Self::Trailing | Self::Limit | Self::Excess => Group::Limit,
-            Self::State | Self::Waiting | Self::Restart => Group::State,
-            Self::Peak | Self::Bound => Group::Scale,
-        }
-    }
-}
+/// Entries that stand together on a line, as long as there is room.
+type Group = Vec<(Sign, String)>;
 
 /// The legend, laid out in lines.
 pub struct Legend {
-    lines: Vec<Vec<(Sign, String)>>,
+    lines: Vec<Group>,
     /// Whether there are marks for single arrivals, and bins of many.
     marks: bool,
     bins: bool,
@@ -62,19 +46,21 @@ pub struct Legend {
 impl Legend {
     /// The entries of a sheet, in lines of at most `width`.
     pub fn new(report: &Report, panels: &[Panel<'_>], width: i32) -> Self {
-        let font: Font = SMALL;
-        let mut lines: Vec<Vec<(Sign, String)>> = vec![Vec::new()];
-        let mut x = 0;
-        let mut group = Some(Group::Arrivals);
-        for (sign, text) in entries(report, panels) {
-            let entry = SIGN + font.width(&text);
-            if x + entry > width || group.replace(sign.group()) != Some(sign.group()) {
-                lines.push(Vec::new());
-                x = 0;
-            }
-            x += entry + BETWEEN;
-            if let Some(line) = lines.last_mut() {
+        let mut lines: Vec<Group> = Vec::new();
+        for group in groups(report, panels) {
+            let mut x = 0;
+            let mut line = Group::new();
+            for (sign, text) in group {
+                let entry = SIGN + SMALL.width(&text);
+                if x + entry > width && !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                    x = 0;
+                }
+                x += entry + BETWEEN;
                 line.push((sign, text));
+            }
+            if !line.is_empty() {
+                lines.push(line);
             }
         }
         let arrivals = |panel: &&Panel<'_>| panel.detail.arrivals_within > 0;
@@ -131,6 +117,7 @@ impl Legend {
                     painter.crosses(&[mark], (y - 7, y + 7), palette::DENIED);
                 }
             }
+            Sign::Tally => painter.text((x + 36, y + 9), SMALL, palette::INK, Anchor::End, "12"),
             Sign::Bin => painter.rect((x + 10, y - 9), (x + 26, y + 9), palette::SOFT),
             Sign::Trailing => painter.line(&[(x, y + 6), (x + 12, y - 6), (x + 32, y - 6)], palette::INK, 3),
             Sign::Limit => painter.dashes((x, x + 34), y, palette::SOFT),
@@ -144,49 +131,66 @@ impl Legend {
     }
 }
 
-/// What needs to be explained.
-fn entries(report: &Report, panels: &[Panel<'_>]) -> Vec<(Sign, String)> {
-    let any = |count: fn(&crate::report::LaneReport) -> u64| report.lanes.iter().any(|lane| count(lane) > 0);
-    let mut entries = Vec::new();
-    let mut add = |sign: Sign, text: &str| entries.push((sign, text.to_owned()));
-    add(Sign::Allowed, "allowed at once");
+/// What needs to be explained: the arrivals, the lines, the scale.
+fn groups(report: &Report, panels: &[Panel<'_>]) -> [Group; 4] {
+    let any = |count: fn(&LaneReport) -> u64| report.lanes.iter().any(|lane| count(lane) > 0);
+    let entry = |sign: Sign, text: &str| (sign, text.to_owned());
+    let mut arrivals = Group::new();
+    if any(|lane| lane.allowed) {
+        arrivals.push(entry(Sign::Allowed, "allowed at once"));
+    }
     if any(|lane| lane.delayed) {
-        add(Sign::Delayed, "admitted, but delayed");
+        arrivals.push(entry(Sign::Delayed, "admitted, but delayed"));
     }
     if any(|lane| lane.denied) {
-        add(Sign::Denied, "denied");
+        arrivals.push(entry(Sign::Denied, "denied"));
     }
-    for (n, panel) in panels.iter().enumerate() {
-        if let Some((width, highest)) = panel.highest_bin() {
-            let place = match (n, panels.len()) {
-                (_, 1) => "bars",
-                (0, _) => "bars at the left",
-                _ => "bars at the right",
-            };
-            let (width, highest) = (duration(u128::from(width)), count(u128::from(highest)));
-            add(Sign::Bin, &format!("{place}: arrivals in {width}, at most {highest}"));
-        }
+    if report.offered.requests > 0 {
+        arrivals.push(entry(Sign::Tally, "sent between two grid lines"));
     }
-    if let (Some(window), Some(limit)) = (words::window(report), words::limit(report)) {
-        add(Sign::Trailing, &format!("{} let through in the last {window}", words::things(report)));
-        add(Sign::Limit, &format!("limit of every lane, {limit}"));
+    arrivals.extend(bars(panels).map(|text| (Sign::Bin, text)));
+
+    let (mut limit, mut scale) = (Group::new(), Group::new());
+    let mut state = vec![entry(Sign::State, "what the lane itself counts; at the dashed line it is full and denies")];
+    if let (Some(window), Some(stated)) = (words::window(report), words::limit(report)) {
+        let whose = match followed(report, &panels[0]) {
+            Followed::Only => String::new(),
+            Followed::One(key) => format!(" of key {}", SMALL.clip(&clean(key), 400)),
+            Followed::Each => " of the lane's key".to_owned(),
+        };
+        limit.push((Sign::Trailing, format!("{}{whose} let through in the last {window}", words::things(report))));
+        limit.push((Sign::Limit, format!("limit of every lane, {stated}")));
         if report.lanes.iter().any(|lane| lane.over.as_ref().is_some_and(|over| over.keys > 0)) {
-            add(Sign::Excess, "above it");
+            limit.push(entry(Sign::Excess, "above it"));
         }
-        add(Sign::State, "what the lane itself counts; at the dashed line it is full and denies");
-    } else {
-        add(Sign::State, "what the lane itself counts");
-        add(Sign::Limit, "full: it denies");
+        if report.limit.is_some_and(|limit| limit.units > 0) {
+            scale.push((Sign::Peak, format!("most in any {window}, as a multiple of the limit")));
+            scale.push(entry(Sign::Bound, "the most that any traffic could get"));
+        }
     }
     if any(|lane| lane.delayed) {
-        add(Sign::Waiting, "waiting to be let through");
+        state.push(entry(Sign::Waiting, "waiting to be let through"));
     }
     if panels.iter().flat_map(|panel| &panel.detail.lanes).any(|lane| !lane.restarts.is_empty()) {
-        add(Sign::Restart, "a window of the clock ends");
+        state.push(entry(Sign::Restart, "a window of the clock ends"));
     }
-    if let (Some(window), Some(_)) = (words::window(report), report.limit.filter(|limit| limit.units > 0)) {
-        add(Sign::Peak, &format!("most in any {window}, as a multiple of the limit"));
-        add(Sign::Bound, "the most that any traffic could get");
-    }
-    entries
+    [arrivals, limit, state, scale]
+}
+
+/// What the bars of arrivals count.
+fn bars(panels: &[Panel<'_>]) -> Option<String> {
+    let mut bars = panels.iter().enumerate().filter_map(|(n, panel)| Some((n, panel.highest_bin()?)));
+    let say =
+        |(width, highest): (u64, u64)| (duration(u128::from(width)), format!("at most {}", count(u128::from(highest))));
+    let (n, first) = bars.next()?;
+    let (width, highest) = say(first);
+    Some(match (bars.next(), n, panels.len()) {
+        (Some((_, second)), ..) => {
+            let (second, most) = say(second);
+            format!("bars: arrivals in {width}, {highest}; at the right in {second}, {most}")
+        }
+        (None, 0, 2) => format!("bars at the left: arrivals in {width}, {highest}"),
+        (None, _, 2) => format!("bars at the right: arrivals in {width}, {highest}"),
+        _ => format!("bars: arrivals in {width}, {highest}"),
+    })
 }

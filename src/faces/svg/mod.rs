@@ -48,7 +48,7 @@ const CAPTIONS: i32 = 84;
 /// Lanes drawn.
 const MOST_LANES: usize = 40;
 /// A close-up of more than the whole run over this shows nothing that the run does not.
-const CLOSE: i128 = 2;
+const CLOSE: i128 = 3;
 
 /// Draws the comparison sheet of a run.
 #[must_use]
@@ -108,21 +108,17 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     fn new(report: &'a Report, panels: &'a [Panel<'a>]) -> Self {
         let plot = if report.lanes.len() > 8 { 76 } else { 96 };
-        let axes = Axes { report, panels, scale: Scale::new(report), highest: highest(report, panels), plot };
+        let (peak, highest) = highest(report, panels);
+        let axes = Axes { report, panels, scale: Scale::new(report), peak, highest, plot };
         let header = Header::new(report, panels);
         let top = header.draw(None);
         let keys: Vec<Option<&str>> = panels[0].detail.lanes.iter().map(|lane| lane.key.as_deref()).collect();
-        let one = keys.windows(2).all(|pair| pair[0] == pair[1]);
-        let many = report.offered.keys > 1;
-        let mut sentence = words::offer(report);
-        if let Some(key) = keys.first().copied().flatten().filter(|_| one && many) {
-            sentence.push_str(&format!("; the lines follow the key {}", SMALL.clip(&clean(key), 400)));
-        }
-        let sent = SMALL.wrap(&clean(&sentence), PANELS_RIGHT - SENT_X, 2);
+        let named = matches!(followed(report, &panels[0]), Followed::Each);
+        let sent = SMALL.wrap(&clean(&words::offer(report)), PANELS_RIGHT - SENT_X, 3);
         let mut next = top + LINE * sent.len().max(1) as i32 + CAPTIONS + BAND + 22;
         let mut rows = Vec::new();
         for index in 0..report.lanes.len().min(MOST_LANES) {
-            let key = keys.get(index).copied().flatten().filter(|_| many && !one);
+            let key = keys.get(index).copied().flatten().filter(|_| named);
             let row = Row::new(axes, index, key, next);
             next = row.bottom;
             rows.push(row);
@@ -189,7 +185,8 @@ impl<'a> Layout<'a> {
             panel.sent(painter, band);
         }
         if let Some(scale) = self.axes.scale {
-            let caption = words::window(self.axes.report).map_or_else(String::new, |window| format!("most in {window}"));
+            let caption =
+                words::window(self.axes.report).map_or_else(String::new, |window| format!("most in {window}"));
             painter.text((SCALE_X, band.0 - 52), SMALL, palette::SOFT, Anchor::Start, &caption);
             scale.head(painter, band.0 - 8);
             scale.grid(painter, (band.0, self.bottom));
@@ -197,12 +194,36 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The highest value of the lines: a little above twice the limit, or above every peak.
-fn highest(report: &Report, panels: &[Panel<'_>]) -> f64 {
+/// The highest value of the lines, and where they end: a little above it, and above the limit.
+fn highest(report: &Report, panels: &[Panel<'_>]) -> (f64, f64) {
     let drawn = panels.iter().flat_map(|panel| &panel.detail.lanes).flat_map(|lane| &lane.trailing).map(|e| e.max);
     let peak = drawn.fold(0.0, f64::max);
     let limit = report.limit.map_or(0.0, |limit| limit.units as f64);
-    (1.04 * peak).max(1.5 * limit).max(1.0)
+    (peak, (1.04 * peak).max(1.5 * limit).max(1.0))
+}
+
+/// Whose lines are drawn.
+enum Followed<'a> {
+    /// There is one key.
+    Only,
+    /// This key's, in every lane.
+    One(&'a str),
+    /// Another key's in each lane.
+    Each,
+}
+
+fn followed<'a>(report: &Report, panel: &Panel<'a>) -> Followed<'a> {
+    let mut keys = panel.detail.lanes.iter().map(|lane| lane.key.as_deref());
+    match keys.next().flatten() {
+        Some(first) if report.offered.keys > 1 => {
+            if keys.all(|key| key == Some(first)) {
+                Followed::One(first)
+            } else {
+                Followed::Each
+            }
+        }
+        _ => Followed::Only,
+    }
 }
 
 /// Whether the run spans several days, so that instants need a date.

@@ -102,8 +102,9 @@ impl<'a> Painter<'a> {
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        let style =
-            FontDesc::new(FontFamily::SansSerif, f64::from(font.size) * FONT_SCALE, style).color(&color).pos(Pos::new(h, VPos::Top));
+        let style = FontDesc::new(FontFamily::SansSerif, f64::from(font.size) * FONT_SCALE, style)
+            .color(&color)
+            .pos(Pos::new(h, VPos::Top));
         // Texts hang from 0.76 of their size above the baseline, in every renderer.
         let top = baseline - (font.size * 76 + 50) / 100;
         self.draw(&Text::new(clean(text), (x, top), style));

@@ -139,9 +139,9 @@ impl Panel<'_> {
     pub fn below(&self, lane: usize, (from, until): (i32, i32), plot: Plot, level: i32) -> bool {
         let detail = &self.detail.lanes[lane];
         let clear = |points: Vec<Point>| {
-            points.windows(2).all(|pair| {
-                pair[1].0 < from || pair[0].0 >= until || (pair[0].1 >= level && pair[1].1 >= level)
-            })
+            points
+                .windows(2)
+                .all(|pair| pair[1].0 < from || pair[0].0 >= until || (pair[0].1 >= level && pair[1].1 >= level))
         };
         clear(self.path(&detail.trailing, |value| plot.units(value)))
             && clear(self.path(&detail.level, |used| plot.share(used, detail.level_limit)))
@@ -220,7 +220,13 @@ impl Panel<'_> {
     }
 
     /// Bins of several kinds upon each other; what is there at all is seen.
-    fn stack(&self, painter: &Painter<'_>, (top, bottom): (i32, i32), kinds: &[(Vec<u64>, plotters::style::RGBColor)], highest: u64) {
+    fn stack(
+        &self,
+        painter: &Painter<'_>,
+        (top, bottom): (i32, i32),
+        kinds: &[(Vec<u64>, plotters::style::RGBColor)],
+        highest: u64,
+    ) {
         let step = self.merge(BIN);
         let height = f64::from(bottom - top);
         let mut floor = vec![bottom; kinds.first().map_or(0, |(bins, _)| bins.len())];

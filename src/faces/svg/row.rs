@@ -13,11 +13,11 @@ pub const NAME: Font = Font::bold(28);
 /// Height of a heading's line.
 pub const LINE: i32 = 34;
 /// Between a heading and the lines.
-const AFTER_HEADING: i32 = 12;
+const AFTER_HEADING: i32 = 20;
 /// Between the lines and the arrivals.
 const BEFORE_BAND: i32 = 8;
 /// Below the arrivals.
-const AFTER_BAND: i32 = 20;
+const AFTER_BAND: i32 = 18;
 /// Below the texts at the right, which may be taller than the panels.
 const AFTER_SCORE: i32 = 14;
 
@@ -116,10 +116,25 @@ pub struct Axes<'a> {
     pub panels: &'a [Panel<'a>],
     /// The scale of ratios to the limit.
     pub scale: Option<Scale>,
-    /// The highest value of the lines.
+    /// The highest value of all lines.
+    pub peak: f64,
+    /// The value at their top.
     pub highest: f64,
     /// Height of the lines.
     pub plot: i32,
+}
+
+impl Axes<'_> {
+    /// What a lane's own state is called, with what it is full at where the limit does not say it.
+    fn state(self, index: usize) -> String {
+        let mut text = words::state(&self.report.lanes[index]).to_owned();
+        let lanes = || self.panels.iter().map(|panel| &panel.detail.lanes[index]);
+        let full = lanes().map(|lane| lane.level_limit).max().unwrap_or(0);
+        if full > 0 && self.report.limit.is_none_or(|limit| limit.units != full) {
+            text.push_str(&format!(", full at {}", compact(full)));
+        }
+        text
+    }
 }
 
 /// A lane's row.
@@ -140,9 +155,10 @@ impl<'a> Row<'a> {
         let lane = &axes.report.lanes[index];
         let mut rule = words::rule(lane);
         if let Some(key) = key {
-            rule.push_str(&format!("; lines: {}", SMALL.clip(&clean(key), 320)));
+            rule.push_str(&format!("; key {}", SMALL.clip(&clean(key), 320)));
         }
-        let heading = Heading::new(&lane.name, &rule, words::alike(axes.report, lane).as_deref(), words::state(lane));
+        let alike = words::alike(axes.report, lane);
+        let heading = Heading::new(&lane.name, &rule, alike.as_deref(), &axes.state(index));
         let plot_top = top + heading.lines * LINE + AFTER_HEADING;
         let band = (plot_top, plot_top + axes.plot + BEFORE_BAND + BAND);
         let bottom = (band.1 + AFTER_BAND).max(top + score::height(axes.report, lane) + AFTER_SCORE);
@@ -155,9 +171,8 @@ impl<'a> Row<'a> {
         self.heading.draw(painter, self.top);
         let limit = axes.report.limit.map(|limit| limit.units);
         let (top, base) = (self.band.0, self.band.0 + axes.plot);
-        let limit_y = limit.map_or(top + 14, |limit| {
-            base - (limit as f64 / axes.highest * f64::from(axes.plot)).round() as i32
-        });
+        let limit_y =
+            limit.map_or(top + 14, |limit| base - (limit as f64 / axes.highest * f64::from(axes.plot)).round() as i32);
         let plot = Plot { top, base, limit: limit_y, highest: axes.highest };
         let band = (base + BEFORE_BAND, base + BEFORE_BAND + BAND);
         for (n, panel) in axes.panels.iter().enumerate() {
@@ -186,6 +201,11 @@ impl<'a> Row<'a> {
         if limit != Some(0) && base - limit_y > 26 {
             painter.text((PANELS_X - 12, base + 9), SMALL, palette::SOFT, Anchor::End, "0");
         }
+        let peak_y = base - (axes.peak / axes.highest * f64::from(axes.plot)).round() as i32;
+        if limit.is_some() && limit_y - peak_y > 26 {
+            let label = compact(axes.peak as u64);
+            painter.text((PANELS_X - 12, peak_y + 11), SMALL, palette::SOFT, Anchor::End, &label);
+        }
         if let Some(scale) = axes.scale {
             scale.lane(painter, axes.report, self.lane, top + axes.plot / 2);
         }
@@ -201,7 +221,11 @@ impl<'a> Row<'a> {
             return;
         }
         let free = |from: i32, until: i32| {
-            from >= panel.x && until <= panel.right() && panel.below(self.index, (from, until), plot, plot.limit)
+            let restarts = &panel.detail.lanes[self.index].restarts[1..];
+            from >= panel.x
+                && until <= panel.right()
+                && restarts.iter().all(|other| !(from..until).contains(&panel.at(*other)))
+                && panel.below(self.index, (from, until), plot, plot.limit)
         };
         let baseline = plot.limit - 12;
         if free(x - width, x) {

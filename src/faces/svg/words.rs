@@ -56,9 +56,8 @@ pub fn offer(report: &Report) -> String {
 
 /// How a lane works, in a few words, with every knob that is not at its default.
 pub fn rule(lane: &LaneReport) -> String {
-    let knob = |name: &str| {
-        lane.spec.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    };
+    let knob =
+        |name: &str| lane.spec.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     let is = |name: &str, value: &str| knob(name).as_deref() == Some(value);
     let per = |text: Option<String>| match text.as_deref().and_then(|text| text.split_once('/')) {
         Some((units, window)) => (units.to_owned(), window.to_owned()),
@@ -77,7 +76,9 @@ pub fn rule(lane: &LaneReport) -> String {
         "sliding-counter" => {
             format!("{units} per {window}, estimated from {} buckets", knob("buckets").unwrap_or_default())
         }
-        "token-bucket" => format!("{burst} tokens, refilled at {rate}"),
+        "token-bucket" => {
+            format!("{burst} token{}, refilled at {rate}", if burst == "1" { "" } else { "s" })
+        }
         "leaky-bucket" if is("mode", "meter") => format!("level of {capacity}, drained at {rate}"),
         "leaky-bucket" => format!("queue of {capacity}, drained at {rate}"),
         _ => format!("{rate} on average, {burst} at once"),
@@ -127,6 +128,9 @@ pub fn state(lane: &LaneReport) -> &'static str {
 
 /// Which lanes decide as this one does, or admit what it admits.
 pub fn alike(report: &Report, lane: &LaneReport) -> Option<String> {
+    if report.offered.requests == 0 {
+        return None;
+    }
     let first = |lane: &LaneReport| lane.same_as.clone().unwrap_or_else(|| lane.name.clone());
     let others = |same: &dyn Fn(&LaneReport) -> bool| -> Vec<String> {
         report.lanes.iter().filter(|other| other.name != lane.name && same(other)).map(|o| o.name.clone()).collect()
@@ -135,7 +139,7 @@ pub fn alike(report: &Report, lane: &LaneReport) -> Option<String> {
     let list = |names: &[String]| match names {
         [one] => one.clone(),
         many if many.len() + 1 == report.lanes.len() && many.len() > 2 => "all others".to_owned(),
-        [one, rest @ ..] => format!("{one} +{}", rest.len()),
+        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
         [] => String::new(),
     };
     if !equal.is_empty() {
