@@ -5,3 +5,4 @@ mod laws;
 mod limiters;
 mod oracle;
 mod oracles;
+mod trace_reading;

@@ -148,3 +148,96 @@ fn other_delimiter(names: &[&[u8]]) -> Option<&'static str> {
 pub fn fields(count: usize) -> String {
     if count == 1 { "1 field".to_owned() } else { format!("{count} fields") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::{BadRows, Order, TimeFormat, TraceFile};
+
+    fn named(name: &str) -> Column {
+        Column::Name(name.to_owned())
+    }
+
+    fn spec(time: Column, key: Option<Column>, header: bool) -> TraceSpec {
+        TraceSpec {
+            file: TraceFile::Stdin,
+            display: "-".to_owned(),
+            time,
+            time_format: TimeFormat::Auto,
+            key,
+            cost: Vec::new(),
+            attributes: vec![("ip".to_owned(), named("client ip"))],
+            header,
+            order: Order::Strict,
+            bad_rows: BadRows::Error,
+        }
+    }
+
+    fn resolve(spec: &TraceSpec, wanted: &[&str], header: &str) -> Result<Columns, (String, String)> {
+        let ends: Vec<u32> =
+            header.match_indices(',').map(|(at, _)| at).chain([header.len()]).map(|at| at as u32).collect();
+        let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+        Columns::resolve(spec, &wanted, Record::of(header.as_bytes(), &ends))
+            .map_err(|fault| (fault.reason, fault.remedy.unwrap_or_default()))
+    }
+
+    #[test]
+    fn finds_columns_by_name_and_number() {
+        let mut spec = spec(named("time"), Some(Column::Number(3)), true);
+        spec.cost = vec![named("in"), named("out")];
+        let columns = resolve(&spec, &["ip"], "out,time,who,in,client ip").expect("all there");
+        assert_eq!((columns.count, columns.time, columns.key), (5, 1, Some(2)));
+        assert_eq!(columns.costs, [(3, "cost (in)".to_owned()), (0, "cost (out)".to_owned())]);
+        assert_eq!((&columns.attributes[..], columns.keyed_by.as_deref()), (&[4][..], Some("who")));
+        let columns = resolve(&self::spec(Column::Number(1), Some(Column::Number(2)), false), &[], "1,a").expect("two");
+        assert_eq!(columns.keyed_by.as_deref(), Some("column 2"));
+    }
+
+    #[test]
+    fn says_which_column_is_missing() {
+        for (time, header, reason, remedy) in [
+            (
+                "timestamp",
+                "TIMESTAMP,b",
+                "no column `timestamp` in the header, which has `TIMESTAMP`, `b`",
+                "did you mean `TIMESTAMP`?",
+            ),
+            ("time", " time,b", "no column `time` in the header, which has ` time`, `b`", "did you mean ` time`?"),
+            (
+                "timestamp",
+                "timestmap,b",
+                "no column `timestamp` in the header, which has `timestmap`, `b`",
+                "did you mean `timestmap`?",
+            ),
+            ("time", "when,b", "no column `time` in the header, which has `when`, `b`", ""),
+            (
+                "time",
+                "when;b",
+                "no column `time` in the header, which has `when;b`",
+                "columns are separated by commas; this header has semicolons",
+            ),
+            ("time", "time,b,time", "the header has column `time` twice, as column 1 and 3", "name it by its number"),
+        ] {
+            assert_eq!(
+                resolve(&spec(named(time), None, true), &[], header),
+                Err((reason.to_owned(), remedy.to_owned()))
+            );
+        }
+        let (reason, _) = resolve(&spec(named("time"), None, true), &[], &"x,".repeat(50)).expect_err("not there");
+        assert!(reason.ends_with("`x`, 31 more"), "{reason}");
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_a_number_or_an_attribute() {
+        let number =
+            |number, header| resolve(&spec(Column::Number(number), None, header), &[], "a,b").expect_err("wrong").0;
+        assert_eq!(number(3, true), "column 3 is asked for, but the header has 2 fields");
+        assert_eq!(number(3, false), "column 3 is asked for, but the first record has 2 fields");
+        assert_eq!(number(0, true), "column 0 is asked for, but columns count from 1");
+        let (reason, remedy) = resolve(&spec(named("a"), None, false), &[], "a").expect_err("no header");
+        assert_eq!(reason, "column `a` is asked for by name, but the file is read as one without a header");
+        assert!(remedy.starts_with("header = true"), "{remedy}");
+        let (reason, _) = resolve(&spec(named("a"), None, true), &["tenant"], "a").expect_err("no such attribute");
+        assert_eq!(reason, "a lane keys by `tenant`, for which this trace names no column");
+    }
+}

@@ -23,7 +23,11 @@ pub fn check_time_pattern(pattern: &str) -> Result<(), String> {
     let whole = Timestamp::UNIX_EPOCH.to_zoned_datetime(TimeZone::UTC);
     match BrokenDownTime::from(&whole).to_string(pattern) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("`{pattern}` is not a strptime pattern: {error}")),
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.trim_start_matches("strftime formatting failed: ");
+            Err(format!("`{pattern}` is not a strptime pattern: {why}"))
+        }
     }
 }
 
@@ -131,7 +135,6 @@ mod tests {
         ] {
             let error = nanos(pattern, text).expect_err(text);
             assert!(error.contains(part), "{error}");
-            println!("{error}");
         }
     }
 
@@ -148,7 +151,6 @@ mod tests {
         assert!(check_time_pattern("%d/%b/%Y:%H:%M:%S %z").is_ok());
         assert!(check_time_pattern("%Y-%m-%d %H:%M:%S%.f").is_ok());
         let error = check_time_pattern("%Y-%m-%d %!").expect_err("no such directive");
-        assert!(error.contains("is not a strptime pattern"), "{error}");
-        println!("{error}");
+        assert_eq!(error, "`%Y-%m-%d %!` is not a strptime pattern: found unrecognized specifier directive `!`");
     }
 }

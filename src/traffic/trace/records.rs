@@ -83,6 +83,12 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// A record that `text` holds, its fields separated by one byte.
+    #[cfg(test)]
+    pub const fn of(text: &'a [u8], ends: &'a [u32]) -> Self {
+        Self { text, start: 0, ends, gap: 1 }
+    }
+
     /// How many fields it has.
     #[inline]
     pub const fn len(&self) -> usize {
