@@ -72,7 +72,7 @@ fn spec(file: PathBuf, order: Order) -> TraceSpec {
     TraceSpec {
         display: file.display().to_string(),
         file: TraceFile::Path(file),
-        time: Column::Name("timestamp".to_owned()),
+        time: None,
         time_format: TimeFormat::Auto,
         key: Some(Column::Name("key".to_owned())),
         cost: vec![Column::Name("cost".to_owned())],

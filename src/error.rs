@@ -47,6 +47,8 @@ pub enum Error {
         /// Which, where, and what the range is.
         message: String,
     },
+    /// The user ended the run.
+    Interrupted,
 }
 
 /// A fault in a text: where, what, and how to mend it.
@@ -72,12 +74,14 @@ impl Error {
         Self::Usage { message: message.into() }
     }
 
-    /// The exit status: 2 where the user's words are at fault, 1 where the run failed.
+    /// The exit status: 2 where the user's words are at fault, 1 where the run failed, 130 where
+    /// the user ended it.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Usage { .. } | Self::Scenario(_) | Self::Unreadable { .. } => 2,
             Self::Trace { .. } | Self::Io { .. } | Self::Range { .. } => 1,
+            Self::Interrupted => 130,
         }
     }
 
@@ -123,6 +127,7 @@ impl fmt::Display for Error {
                     None => Ok(()),
                 }
             }
+            Self::Interrupted => f.write_str("interrupted"),
             Self::Io { path, action, source } => write!(f, "cannot {action} {}: {source}", path.display()),
         }
     }

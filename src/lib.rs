@@ -5,8 +5,14 @@
 //! [`limiter`].
 
 pub mod error;
+pub mod faces;
 pub mod limiter;
 pub mod quota;
+pub mod record;
+pub mod report;
 pub mod rng;
+pub mod runner;
+pub mod scenario;
+pub mod sim;
 pub mod time;
 pub mod traffic;

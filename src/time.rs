@@ -63,6 +63,15 @@ impl SimTime {
     }
 }
 
+impl fmt::Display for SimTime {
+    /// RFC 3339 in UTC, as many decimals as it takes: `2026-01-01T11:59:00Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time =
+            jiff::Timestamp::from_nanosecond(i128::from(self.0)).expect("64 bits of nanoseconds are 1677 to 2262");
+        time.fmt(f)
+    }
+}
+
 /// A non-negative span in nanoseconds.
 ///
 /// 128 bits: a bucket of a billion refilled once a month takes 82 million years to fill, and the
@@ -198,7 +207,7 @@ fn decimal_times(number: &str, scale: u64) -> Option<u128> {
         let parts: u128 = fraction.parse().ok()?;
         let denominator = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
         let product = parts * u128::from(scale);
-        if product % denominator != 0 {
+        if !product.is_multiple_of(denominator) {
             return None;
         }
         total += product / denominator;

@@ -26,7 +26,7 @@ fn spec() -> TraceSpec {
     TraceSpec {
         file: TraceFile::Stdin,
         display: "x.csv".to_owned(),
-        time: name("timestamp"),
+        time: Some(name("timestamp")),
         time_format: TimeFormat::Auto,
         key: Some(name("key")),
         cost: vec![name("cost")],
@@ -185,7 +185,7 @@ fn skipping_does_not_hide_disorder() {
 #[test]
 fn facts_of_the_azure_trace() {
     let cost = vec![name("ContextTokens"), name("GeneratedTokens")];
-    let spec = TraceSpec { time: name("TIMESTAMP"), key: None, cost, ..spec() };
+    let spec = TraceSpec { time: None, key: None, cost, ..spec() };
     let (rows, summary) = open("azure_llm_code_2023.csv", &spec).expect("a good file");
     assert_eq!((rows.len(), summary.bad, summary.late, summary.keyed_by), (8819, 0, 0, None));
     assert!(rows.iter().all(|row| row.2 == [b"all"]));
@@ -228,7 +228,7 @@ fn files_that_cannot_be_read() {
 #[test]
 fn headers_and_numbers() {
     let by_number = |header| TraceSpec {
-        time: Column::Number(2),
+        time: Some(Column::Number(2)),
         key: Some(Column::Number(1)),
         cost: vec![Column::Number(3)],
         header,
@@ -258,6 +258,14 @@ fn headers_and_numbers() {
         refusal("timestamp,\"key\n", &spec()),
         "x.csv:1: the quote that opens here is not closed before the end of the file"
     );
+}
+
+#[test]
+fn a_trace_inside_the_program() {
+    let file = TraceFile::Embedded(b"time,key,cost\n1,a,2\n");
+    let source = TraceSource::open(&TraceSpec { file, time: None, ..spec() }, &[]).expect("a good text");
+    let (rows, summary) = drain(source, 0, 10).expect("a good row");
+    assert_eq!((rows, summary.timed_by.as_deref()), (vec![row("1", "a", 2)], Some("time")));
 }
 
 #[test]

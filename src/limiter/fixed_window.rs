@@ -22,9 +22,11 @@ use super::amount::div_up;
 use super::{Algorithm, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 
 /// What a window's edges are tied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WindowAnchor {
     /// Multiples of the window since the Unix epoch.
     #[default]

@@ -67,6 +67,13 @@ impl Bits {
         self.len = len;
     }
 
+    /// Sets the bits at which two columns of the same length differ.
+    pub fn mark_differences(&mut self, a: &Self, b: &Self) {
+        for ((word, a), b) in self.words.iter_mut().zip(&a.words).zip(&b.words) {
+            *word |= a ^ b;
+        }
+    }
+
     /// Sets bit `index`.
     pub fn set(&mut self, index: usize) {
         self.words[index / 64] |= 1 << (index % 64);

@@ -29,9 +29,11 @@ use super::schedule::{Schedule, Ticks};
 use super::{Algorithm, Amount, Compare, Decision, Level, Used};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 
 /// What a leaky bucket does with the attempts it admits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LeakyMode {
     /// Holds them and releases them evenly.
     #[default]

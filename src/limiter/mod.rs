@@ -29,6 +29,7 @@ pub use spec::{LimiterSpec, Workload};
 pub use token_bucket::{Initial, Refill, SteppedBucket, TokenBucket, TokenBucketSpec};
 
 use crate::time::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 
 /// What a limiter answers to one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,8 @@ impl Decision {
 }
 
 /// When a test compares the level with the limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Compare {
     /// Level with this attempt's cost against the limit: `level + cost <= limit`.
     #[default]

@@ -26,11 +26,13 @@ use super::amount::div_up;
 use super::{Algorithm, Amount, Compare, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 /// What becomes of the oldest bucket, which lies only partly inside the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Oldest {
     /// It counts with the part of it that lies inside.
     #[default]
@@ -42,7 +44,8 @@ pub enum Oldest {
 }
 
 /// What the grid of buckets is tied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CounterAnchor {
     /// Multiples of the bucket since the Unix epoch.
     #[default]

@@ -24,10 +24,12 @@ use super::amount::div_up;
 use super::{Algorithm, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Whether an entry exactly one window old still counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Edge {
     /// It has left.
     #[default]

@@ -2,9 +2,9 @@
 
 use super::sliding_counter::{ClockGrid, FirstRequestGrid};
 use super::{
-    Compare, CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Keyed, LeakyBucketSpec, LeakyMeter,
-    LeakyMode, LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec,
-    SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry,
+    CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Keyed, LeakyBucketSpec, LeakyMeter, LeakyMode,
+    LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec, SteppedBucket,
+    TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry,
 };
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
@@ -171,17 +171,6 @@ fn counter(spec: &SlidingCounterSpec) -> Box<dyn Limiter> {
         }
         (CounterAnchor::FirstRequest, ..) => {
             Box::new(Keyed::new(SlidingCounter::<u128, Box<[u64]>, FirstRequestGrid>::new(spec)))
-        }
-    }
-}
-
-impl Compare {
-    /// The knob's value as it is written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::After => "after",
-            Self::Before => "before",
         }
     }
 }

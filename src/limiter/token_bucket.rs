@@ -26,6 +26,7 @@ use super::drain::{Drain, Fill};
 use super::{Algorithm, Amount, Decision, Level, Used};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 
 /// How full a bucket is when its key is first seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,7 +41,8 @@ pub enum Initial {
 }
 
 /// How tokens arrive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Refill {
     /// Evenly over the period.
     #[default]

@@ -65,8 +65,9 @@ pub struct InputSummary {
     pub first_bad: Vec<BadRow>,
     /// Rows earlier than one before them in the file, put in order.
     pub late: u64,
-    /// The column that holds the key, by its name or as `column 2`; without one, all rows have the
-    /// same key.
+    /// The column that holds the time, by its name or as `column 1`; none in an empty file.
+    pub timed_by: Option<String>,
+    /// The column that holds the key; without one, all rows have the same key.
     pub keyed_by: Option<String>,
 }
 

@@ -161,6 +161,8 @@ pub enum TraceFile {
     Path(PathBuf),
     /// Standard input.
     Stdin,
+    /// Bytes inside the program.
+    Embedded(&'static [u8]),
 }
 
 /// A CSV trace and how to read it.
@@ -170,8 +172,8 @@ pub struct TraceSpec {
     pub file: TraceFile,
     /// How the user named it.
     pub display: String,
-    /// Column of the arrival time.
-    pub time: Column,
+    /// Column of the arrival time; without one, the first with a usual name.
+    pub time: Option<Column>,
     /// How times are written.
     pub time_format: TimeFormat,
     /// Column of the key; without one, all rows have the same key.
@@ -195,6 +197,15 @@ pub enum Column {
     Name(String),
     /// By its number, from 1.
     Number(usize),
+}
+
+impl std::fmt::Display for Column {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "`{name}`"),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
 }
 
 /// How times are written.
@@ -237,6 +248,23 @@ pub enum BadRows {
     Error,
     /// They are left out, counted and listed.
     Skip,
+}
+
+impl TrafficSpec {
+    /// The attributes that a lane may key by, beyond the key itself.
+    #[must_use]
+    pub fn attribute_names(&self) -> Vec<String> {
+        match &self.kind {
+            TrafficKind::Pattern(pattern) => pattern.attributes.iter().map(|(name, _)| name.clone()).collect(),
+            TrafficKind::Trace(trace) => trace.attributes.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// Whether it is a trace from standard input.
+    #[must_use]
+    pub fn reads_stdin(&self) -> bool {
+        matches!(&self.kind, TrafficKind::Trace(TraceSpec { file: TraceFile::Stdin, .. }))
+    }
 }
 
 impl TrafficPlan {

@@ -17,7 +17,8 @@ pub struct Columns {
     pub costs: Vec<(usize, String)>,
     /// Further attributes, in the order asked for.
     pub attributes: Vec<usize>,
-    /// What the key's column is called.
+    /// What the time's column is called, and the key's.
+    pub timed_by: Option<String>,
     pub keyed_by: Option<String>,
 }
 
@@ -36,7 +37,7 @@ const LISTED: usize = 20;
 impl Columns {
     /// Of a file without a record.
     pub const fn none() -> Self {
-        Self { count: 0, time: 0, key: None, costs: Vec::new(), attributes: Vec::new(), keyed_by: None }
+        Self { count: 0, time: 0, key: None, costs: Vec::new(), attributes: Vec::new(), timed_by: None, keyed_by: None }
     }
 
     /// Finds the columns of a spec by the file's first record, which is the header or the first row.
@@ -83,7 +84,13 @@ impl Columns {
             find(column)
         });
         let attributes = attributes.collect::<Result<_, _>>()?;
-        Ok(Self { count: names.len(), time: find(&spec.time)?, key, costs, attributes, keyed_by: key.map(show) })
+        let time = match &spec.time {
+            Some(column) => find(column)?,
+            None if spec.header => usual_time(&names)?,
+            None => 0,
+        };
+        let (timed_by, keyed_by) = (Some(show(time)), key.map(show));
+        Ok(Self { count: names.len(), time, key, costs, attributes, timed_by, keyed_by })
     }
 }
 
@@ -97,6 +104,30 @@ fn by_number(number: usize, count: usize, header: bool) -> Result<usize, ColumnF
     Err(ColumnFault { reason, remedy: None })
 }
 
+/// Names that a column of times usually has, in any case.
+const USUAL: [&str; 10] =
+    ["timestamp", "@timestamp", "time", "ts", "datetime", "date_time", "date", "unix_time", "epoch", "created_at"];
+
+fn usual_time(names: &[&[u8]]) -> Result<usize, ColumnFault> {
+    let usual = |name: &&[u8]| USUAL.iter().any(|usual| name.eq_ignore_ascii_case(usual.as_bytes()));
+    names.iter().position(usual).ok_or_else(|| ColumnFault {
+        reason: format!("no column has a usual name of a time, such as `timestamp`; the header has {}", list(names)),
+        remedy: Some(match other_delimiter(names) {
+            Some(delimiter) => format!("columns are separated by commas; this header has {delimiter}"),
+            None => "time = \"NAME\" names the column".to_owned(),
+        }),
+    })
+}
+
+/// The names of a header.
+fn list(names: &[&[u8]]) -> String {
+    let mut list: Vec<String> = names.iter().take(LISTED).map(|name| quote(name)).collect();
+    if names.len() > LISTED {
+        list.push(format!("{} more", names.len() - LISTED));
+    }
+    list.join(", ")
+}
+
 fn by_name(name: &str, names: &[&[u8]]) -> Result<usize, ColumnFault> {
     let mut places = names.iter().enumerate().filter(|(_, found)| **found == name.as_bytes()).map(|(index, _)| index);
     let shown = quote(name.as_bytes());
@@ -107,19 +138,12 @@ fn by_name(name: &str, names: &[&[u8]]) -> Result<usize, ColumnFault> {
             remedy: Some("name it by its number".to_owned()),
         }),
         (None, _) => {
-            let mut list: Vec<String> = names.iter().take(LISTED).map(|found| quote(found)).collect();
-            if names.len() > LISTED {
-                list.push(format!("{} more", names.len() - LISTED));
-            }
             let remedy = match likely(name, names) {
                 Some(likely) => Some(format!("did you mean {}?", quote(likely))),
                 None => other_delimiter(names)
                     .map(|delimiter| format!("columns are separated by commas; this header has {delimiter}")),
             };
-            Err(ColumnFault {
-                reason: format!("no column {shown} in the header, which has {}", list.join(", ")),
-                remedy,
-            })
+            Err(ColumnFault { reason: format!("no column {shown} in the header, which has {}", list(names)), remedy })
         }
     }
 }
@@ -162,7 +186,7 @@ mod tests {
         TraceSpec {
             file: TraceFile::Stdin,
             display: "-".to_owned(),
-            time,
+            time: Some(time),
             time_format: TimeFormat::Auto,
             key,
             cost: Vec::new(),
@@ -225,6 +249,17 @@ mod tests {
         }
         let (reason, _) = resolve(&spec(named("time"), None, true), &[], &"x,".repeat(50)).expect_err("not there");
         assert!(reason.ends_with("`x`, 31 more"), "{reason}");
+    }
+
+    #[test]
+    fn a_usual_name_needs_no_naming() {
+        let spec = TraceSpec { time: None, ..spec(named(""), None, true) };
+        let columns = resolve(&spec, &[], "key,TimeStamp,time").expect("a usual name");
+        assert_eq!((columns.time, columns.timed_by.as_deref()), (1, Some("TimeStamp")));
+        let (reason, remedy) = resolve(&spec, &[], "key,when").expect_err("no usual name");
+        assert_eq!(reason, "no column has a usual name of a time, such as `timestamp`; the header has `key`, `when`");
+        assert_eq!(remedy, "time = \"NAME\" names the column");
+        assert_eq!(resolve(&TraceSpec { header: false, ..spec }, &[], "1,a").expect("the first").time, 0);
     }
 
     #[test]

@@ -35,6 +35,7 @@ impl Input {
         let reader: Box<dyn Read + Send> = match &spec.file {
             TraceFile::Path(path) => Box::new(File::open(path).map_err(|error| cannot_read(&spec.display, error))?),
             TraceFile::Stdin => Box::new(io::stdin()),
+            TraceFile::Embedded(bytes) => Box::new(*bytes),
         };
         Self::new(reader, spec.display.clone())
     }

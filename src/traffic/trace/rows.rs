@@ -64,6 +64,7 @@ impl Rows {
             keys: (0..=attributes.len()).map(|_| KeyTable::new()).collect(),
             summary: InputSummary {
                 file: spec.display.clone(),
+                timed_by: columns.timed_by.clone(),
                 keyed_by: columns.keyed_by.clone(),
                 ..InputSummary::default()
             },

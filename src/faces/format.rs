@@ -1,0 +1,168 @@
+//! Quantities as people read them.
+
+use crate::report::Report;
+use crate::time::SimTime;
+
+/// A span in three significant digits: `59.4 s`, `600 ms`, `12m30s`, `3d 4h`.
+#[must_use]
+pub fn duration(nanos: u128) -> String {
+    const S: u128 = 1_000_000_000;
+    if nanos >= 100 * S {
+        let seconds = (nanos + S / 2) / S;
+        let (days, hours, minutes, seconds) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+        return match (days, hours) {
+            (0, 0) if seconds == 0 => format!("{minutes}m"),
+            (0, 0) => format!("{minutes}m{seconds:02}s"),
+            (0, _) => format!("{hours}h{minutes:02}m"),
+            (1..1000, _) => format!("{days}d {hours}h"),
+            _ => format!("{days}d"),
+        };
+    }
+    let (scale, unit) = match nanos {
+        0 => return "0".to_owned(),
+        n if n >= S => (S, "s"),
+        n if n >= 1_000_000 => (1_000_000, "ms"),
+        n if n >= 1_000 => (1_000, "us"),
+        _ => return format!("{nanos} ns"),
+    };
+    let value = nanos as f64 / scale as f64;
+    let digits = if value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{value:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    // 999.9 ms rounds to a thousand of the smaller unit.
+    if text == "1000" {
+        return duration(1000 * scale);
+    }
+    format!("{text} {unit}")
+}
+
+/// A count with thin groups: `1,234,567`; four digits stand alone.
+#[must_use]
+pub fn count(value: u128) -> String {
+    let digits = value.to_string();
+    if digits.len() <= 4 {
+        return digits;
+    }
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A ratio to the limit: `2.00x`; whole from 100 on.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if value >= 100.0 { format!("{}x", count(value.round() as u128)) } else { format!("{value:.2}x") }
+}
+
+/// How instants of one picture are written: all alike, as precise as the picture needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Decimals of a second.
+    decimals: usize,
+    /// Whether seconds are written at all.
+    seconds: bool,
+    /// Whether the date is.
+    date: bool,
+}
+
+impl Clock {
+    /// For instants of this span of a run, told apart at a hundredth of it.
+    #[must_use]
+    pub fn for_span(report: &Report, from_ns: i64, until_ns: i64) -> Self {
+        let span = until_ns.saturating_sub(from_ns).unsigned_abs();
+        let decimals = match span / 100 {
+            0..1_000 => 9,
+            1_000..1_000_000 => 6,
+            1_000_000..300_000_000 => 3,
+            _ => 0,
+        };
+        let seconds = span < 86_400_000_000_000;
+        let day = |at: i64| report.instant(at).nanos().div_euclid(86_400_000_000_000);
+        Self { decimals, seconds, date: day(report.offered.first_ns.unwrap_or(0).min(0)) != day(report.end_ns.max(0)) }
+    }
+
+    /// The same with at least milliseconds: for single instants in a sentence.
+    #[must_use]
+    pub fn precise(self) -> Self {
+        Self { decimals: self.decimals.max(3), seconds: true, ..self }
+    }
+
+    /// The time of day in UTC, with the date if the run spans several.
+    #[must_use]
+    pub fn time(&self, at: SimTime) -> String {
+        // Times are cut, not rounded: 12:00 is not written for an instant before it.
+        let time =
+            jiff::Timestamp::from_nanosecond(i128::from(at.nanos())).expect("64 bits of nanoseconds are 1677 to 2262");
+        let mut text = String::new();
+        if self.date {
+            text.push_str(&time.strftime("%Y-%m-%d ").to_string());
+        }
+        text.push_str(&time.strftime(if self.seconds { "%H:%M:%S" } else { "%H:%M" }).to_string());
+        if self.decimals > 0 && self.seconds {
+            let nanos = format!("{:09}", at.nanos().rem_euclid(1_000_000_000));
+            text.push('.');
+            text.push_str(&nanos[..self.decimals]);
+        }
+        text
+    }
+}
+
+/// A title with what the command line changed.
+#[must_use]
+pub fn title(report: &Report) -> String {
+    if report.changed.is_empty() {
+        return report.title.clone();
+    }
+    format!("{} (changed: {})", report.title, report.changed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_three_digits() {
+        for (nanos, text) in [
+            (0, "0"),
+            (1, "1 ns"),
+            (999, "999 ns"),
+            (1_000, "1 us"),
+            (1_500_000, "1.5 ms"),
+            (999_960_000, "1 s"),
+            (600_000_000, "600 ms"),
+            (59_400_000_000, "59.4 s"),
+            (59_999_000_000, "60 s"),
+            (1_234_000_000, "1.23 s"),
+            (99_970_000_000, "100 s"),
+            (100_000_000_000, "1m40s"),
+            (750_000_000_000, "12m30s"),
+            (7_260_000_000_000, "2h01m"),
+            (273_600_000_000_000, "3d 4h"),
+        ] {
+            assert_eq!(duration(nanos), text, "{nanos}");
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped_from_five_digits_on() {
+        assert_eq!(count(1_841), "1841");
+        assert_eq!(count(18_305_870), "18,305,870");
+    }
+
+    #[test]
+    fn ratios_have_two_decimals() {
+        assert_eq!(ratio(2.0), "2.00x");
+        assert_eq!(ratio(12_345.6), "12,346x");
+    }
+}

@@ -1,0 +1,4 @@
+//! Faces: text, JSON, CSV, SVG, terminal view. They read a [`Report`](crate::report::Report) and
+//! compute no statistic of their own.
+
+pub mod format;

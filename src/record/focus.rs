@@ -1,0 +1,99 @@
+//! Where the action is: the span of a run that is worth a close look.
+
+use crate::report::{Focus, LaneReport};
+
+/// The shortest focus, in bins of the timeline.
+const MIN_BINS: usize = 24;
+
+/// Chooses the span to look at closely.
+///
+/// Bins with refusals, delays or disagreement are of interest, or, without any, bins with arrivals.
+/// If they span only a few windows, the focus is all of them and the arrivals that lead up to them;
+/// else it is the few windows in which most of that happens. `split` counts disagreements by bin.
+#[must_use]
+pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option<u64>) -> Focus {
+    let Some(first) = lanes.first().filter(|lane| !lane.timeline.allowed.is_empty()) else {
+        return Focus { from_ns: 0, until_ns: end_ns.max(1) };
+    };
+    let (from, width, bins) = (first.timeline.from_ns, first.timeline.bin_ns as i64, first.timeline.allowed.len());
+    let arrivals = |bin: usize| {
+        let t = &first.timeline;
+        t.allowed[bin] + t.delayed[bin] + t.denied[bin]
+    };
+    let action = |bin: usize| {
+        let of_lane = |lane: &LaneReport| lane.timeline.denied[bin] + lane.timeline.delayed[bin];
+        lanes.iter().map(of_lane).sum::<u64>() + split.get(bin).copied().unwrap_or(0)
+    };
+    let quiet = (0..bins).all(|bin| action(bin) == 0);
+    let interest = |bin: usize| if quiet { arrivals(bin) } else { action(bin) };
+    let start = (0..bins).find(|bin| interest(*bin) > 0).unwrap_or(0);
+    let stop = (0..bins).rfind(|bin| interest(*bin) > 0).unwrap_or(0) + 1;
+
+    let windows = |n: u64| window_ns.map_or(bins, |window| (window.saturating_mul(n) / width as u64) as usize);
+    let few = windows(6).max(4 * MIN_BINS);
+    let (start, stop) = if stop - start > few {
+        busiest(bins, windows(4).max(2 * MIN_BINS).min(bins), interest)
+    } else {
+        (lead_in(start, stop, few, arrivals), stop)
+    };
+    let missing = MIN_BINS.saturating_sub(stop - start);
+    let margin = ((stop - start) / 12).max(missing / 2).max(1) as i64;
+    let whole = (from.min(0), (from + bins as i64 * width).max(end_ns));
+    let (from_ns, until_ns) = (from + (start as i64 - margin) * width, from + (stop as i64 + margin) * width);
+    let step = nice_step(until_ns - from_ns);
+    Focus {
+        from_ns: from_ns.div_euclid(step).saturating_mul(step).max(whole.0),
+        until_ns: (until_ns.div_euclid(step) + 1).saturating_mul(step).min(whole.1).max(from_ns + 1),
+    }
+}
+
+/// The window of `length` bins that holds the most interest, the earliest of equals.
+fn busiest(bins: usize, length: usize, interest: impl Fn(usize) -> u64) -> (usize, usize) {
+    let mut sum: u64 = (0..length).map(&interest).sum();
+    let mut best = (sum, 0);
+    for start in 1..=bins - length {
+        sum = sum + interest(start + length - 1) - interest(start - 1);
+        if sum > best.0 {
+            best = (sum, start);
+        }
+    }
+    (best.1, best.1 + length)
+}
+
+/// The start moved back over the arrivals that lead up to it without a long pause.
+fn lead_in(start: usize, stop: usize, few: usize, arrivals: impl Fn(usize) -> u64) -> usize {
+    let pause = ((stop - start) / 2).max(4);
+    let mut first = start;
+    let mut at = start;
+    while at > 0 && first - at < pause && stop - at < few {
+        at -= 1;
+        if arrivals(at) > 0 {
+            first = at;
+        }
+    }
+    first
+}
+
+/// A round step of about a fortieth of a span.
+fn nice_step(span: i64) -> i64 {
+    let rough = (span / 40).max(1);
+    let mut step = 1_i64;
+    while step < rough {
+        let next = [2, 5, 10].into_iter().map(|factor| step * factor).find(|next| *next >= rough);
+        match next {
+            Some(next) => return next,
+            None => step *= 10,
+        }
+    }
+    step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nice_step;
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!([1, 40, 80, 81, 4_000, 100_000].map(nice_step), [1, 1, 2, 2, 100, 5_000]);
+    }
+}

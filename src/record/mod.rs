@@ -1,0 +1,19 @@
+//! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
+
+mod agreement;
+mod focus;
+mod lane;
+mod offered;
+mod peak;
+mod recording;
+mod span;
+mod timeline;
+
+pub use agreement::{Agreement, Parting};
+pub use focus::focus;
+pub use lane::LaneRecorder;
+pub use offered::Offered;
+pub use peak::{Excess, MAX_STREAMS, Peak, PeakWindow, Stream};
+pub use recording::{Findings, RecordPlan, Recording};
+pub use span::{Columns, LevelTap, SpanRecorder, Whose};
+pub use timeline::{BINS, Timeline};

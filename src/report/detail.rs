@@ -1,0 +1,131 @@
+//! A close look at one span of a run: what pictures draw.
+
+use crate::time::SimTime;
+
+/// One span of a run, cut into columns of equal width.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    /// First instant of the span.
+    pub from: SimTime,
+    /// First instant after it.
+    pub until: SimTime,
+    /// How many columns it is cut into; column i holds `[from + i w, from + (i + 1) w)`, w = span /
+    /// columns, edges rounded down to the nanosecond.
+    pub columns: usize,
+    /// Arrivals before the span.
+    pub arrivals_before: u64,
+    /// Arrivals in the span.
+    pub arrivals_within: u64,
+    /// The arrivals in the span one by one, while they are few; else none.
+    pub arrivals: Vec<ArrivalDetail>,
+    /// A lane each, in the report's order.
+    pub lanes: Vec<LaneDetail>,
+}
+
+/// One arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivalDetail {
+    /// Its number in the run, from 1.
+    pub number: u64,
+    /// When it came.
+    pub at: SimTime,
+    /// Its key.
+    pub key: String,
+    /// Units it takes.
+    pub cost: u64,
+}
+
+/// What one lane did in the span.
+#[derive(Clone, Debug, Default)]
+pub struct LaneDetail {
+    /// The key whose releases and level are followed.
+    pub key: Option<String>,
+    /// Counts before the span.
+    pub before: Counts,
+    /// Counts in each column.
+    pub counts: Vec<Counts>,
+    /// Units of the key released in the last window, in each column; empty without a limit.
+    pub trailing: Vec<Extent>,
+    /// Units of the key in use as the limiter sees it, in each column.
+    pub level: Vec<Extent>,
+    /// The most that can be in use.
+    pub level_limit: u64,
+    /// For each arrival of [`Detail::arrivals`], what the lane did with it.
+    pub decisions: Vec<DecisionDetail>,
+}
+
+/// Counts of decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Released at once.
+    pub allowed: u64,
+    /// Released later.
+    pub delayed: u64,
+    /// Refused.
+    pub denied: u64,
+}
+
+impl Counts {
+    /// All of them.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.allowed + self.delayed + self.denied
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.allowed += other.allowed;
+        self.delayed += other.delayed;
+        self.denied += other.denied;
+    }
+}
+
+/// What a quantity did within a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Extent {
+    /// The smallest it was.
+    pub min: f64,
+    /// The largest it was.
+    pub max: f64,
+    /// What it was at the column's end.
+    pub last: f64,
+}
+
+/// What a lane did with one arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecisionDetail {
+    /// Its decision.
+    pub kind: DecisionKind,
+    /// The wait of a delayed arrival, else zero.
+    pub wait_ns: u64,
+    /// Attempts of cost 1 that would pass right after it.
+    pub remaining: u64,
+    /// Time until one more would.
+    pub next_ns: u128,
+    /// Time until the state of an untouched key.
+    pub full_ns: u128,
+    /// For a denied arrival: the smallest wait after which it would pass, `None` for never.
+    pub retry_after_ns: Option<u128>,
+}
+
+/// Allowed, delayed or denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionKind {
+    /// Released at once.
+    Allow,
+    /// Released later.
+    Delay,
+    /// Refused.
+    Deny,
+}
+
+impl Detail {
+    /// First instant of column `column`; that of column `columns` is [`until`](Self::until).
+    #[must_use]
+    pub fn edge(&self, column: usize) -> SimTime {
+        let span = i128::from(self.until.nanos()) - i128::from(self.from.nanos());
+        let offset = span * column as i128 / self.columns.max(1) as i128;
+        SimTime::from_nanos((i128::from(self.from.nanos()) + offset) as i64)
+    }
+}

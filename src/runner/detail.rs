@@ -1,0 +1,145 @@
+//! A closer look at one span of a run.
+
+use super::Outcome;
+use crate::error::Error;
+use crate::limiter::{KeyId, Verdicts};
+use crate::record::{Columns, LevelTap, SpanRecorder, Whose};
+use crate::report::{ArrivalDetail, Detail, LaneDetail};
+use crate::scenario::Plan;
+use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
+use crate::time::SimTime;
+use crate::traffic::{Traffic, display_key};
+
+/// Which span to look at, and how closely.
+#[derive(Clone, Copy, Debug)]
+pub struct Closeup {
+    /// First instant.
+    pub from: SimTime,
+    /// First instant after it.
+    pub until: SimTime,
+    /// Columns to cut it into.
+    pub columns: usize,
+    /// Arrivals to keep one by one; if there are more, none are.
+    pub keep: usize,
+    /// Only the attempts of this key of the first column.
+    pub key: Option<KeyId>,
+}
+
+/// Keeps the arrivals of a span, while they are few.
+struct Arrivals {
+    columns: Columns,
+    whose: Whose,
+    keep: usize,
+    before: u64,
+    within: u64,
+    kept: Vec<(u64, SimTime, KeyId, u64)>,
+}
+
+impl Observer for Arrivals {
+    fn observe(&mut self, step: &Step, _verdicts: &[Verdicts]) {
+        let batch = &step.batch;
+        let first = batch.at.partition_point(|at| *at < self.columns.from);
+        let last = batch.at.partition_point(|at| *at < self.columns.until);
+        let counted = |row: &usize| match self.whose {
+            Whose::All => true,
+            Whose::Key(key) => batch.keys[0][*row] == key,
+        };
+        self.before += (0..first).filter(counted).count() as u64;
+        for row in (first..last).filter(counted) {
+            self.within += 1;
+            if self.within <= self.keep as u64 {
+                self.kept.push((batch.first + row as u64 + 1, batch.at[row], batch.keys[0][row], batch.cost[row]));
+            }
+        }
+    }
+}
+
+/// Runs a plan again and looks closely at one span.
+///
+/// # Errors
+/// As [`run`](super::run); and if standard input would have to be read twice.
+pub fn detail(
+    plan: &Plan,
+    outcome: &Outcome,
+    closeup: Closeup,
+    options: Options,
+    go_on: &mut (dyn FnMut() -> bool + Send),
+) -> Result<Detail, Error> {
+    if plan.traffic.entries.iter().any(|entry| entry.reads_stdin()) {
+        return Err(Error::usage("standard input cannot be read twice for a closer look"));
+    }
+    let columns = Columns { from: closeup.from, until: closeup.until, count: closeup.columns.max(1) };
+    let whose = closeup.key.map_or(Whose::All, Whose::Key);
+    let window = plan.limit.map(|limit| limit.window);
+    let mut traffic = Traffic::open(&plan.traffic)?;
+    let workload = plan.workload();
+    let mut lanes: Vec<Lane> = plan.lanes.iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
+    // A lane that counts by something else follows its own notable key.
+    let tracked: Vec<Option<KeyId>> = plan
+        .lanes
+        .iter()
+        .zip(&outcome.index.notable_keys)
+        .map(|(lane, notable)| if lane.column == 0 { closeup.key.or(*notable) } else { *notable })
+        .collect();
+    let mut arrivals = Arrivals { columns, whose, keep: closeup.keep, before: 0, within: 0, kept: Vec::new() };
+    let mut spans: Vec<SpanRecorder> = plan
+        .lanes
+        .iter()
+        .zip(&tracked)
+        .enumerate()
+        .map(|(i, (lane, key))| SpanRecorder::new(i, lane.column, columns, whose, *key, window))
+        .collect();
+    let mut levels: Vec<LevelTap> =
+        tracked.iter().map(|key| LevelTap::new(columns, whose, *key, closeup.keep)).collect();
+    {
+        let mut taps: Vec<Option<Box<dyn Tap + '_>>> =
+            levels.iter_mut().map(|tap| Some(Box::new(tap) as Box<dyn Tap + '_>)).collect();
+        let mut observers: Vec<Box<dyn Observer + '_>> = vec![Box::new(&mut arrivals)];
+        observers.extend(spans.iter_mut().map(|span| Box::new(span) as Box<dyn Observer + '_>));
+        let mut interrupted = false;
+        let mut watch = |step: &Step| {
+            interrupted = !go_on();
+            !interrupted && step.batch.at.last().is_none_or(|last| *last < closeup.until)
+        };
+        replay(&mut traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
+        if interrupted {
+            return Err(Error::Interrupted);
+        }
+    }
+    let few = arrivals.within <= closeup.keep as u64;
+    let lane_details = spans
+        .iter_mut()
+        .zip(&mut levels)
+        .zip(&lanes)
+        .zip(&tracked)
+        .map(|(((span, level), lane), key)| LaneDetail {
+            key: key.map(|key| display_key(traffic.keys(lane.plan().column).name(key.0))),
+            before: span.before,
+            counts: std::mem::take(&mut span.counts),
+            trailing: span.finish_trailing(),
+            level: level.finish(lane),
+            level_limit: level.limit,
+            decisions: if few { level.take_decisions().unwrap_or_default() } else { Vec::new() },
+        })
+        .collect();
+    Ok(Detail {
+        from: closeup.from,
+        until: closeup.until,
+        columns: columns.count,
+        arrivals_before: arrivals.before,
+        arrivals_within: arrivals.within,
+        arrivals: if few {
+            let kept = arrivals.kept.into_iter();
+            kept.map(|(number, at, key, cost)| ArrivalDetail {
+                number,
+                at,
+                key: display_key(traffic.keys(0).name(key.0)),
+                cost,
+            })
+            .collect()
+        } else {
+            Vec::new()
+        },
+        lanes: lane_details,
+    })
+}

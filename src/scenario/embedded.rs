@@ -1,0 +1,36 @@
+//! The scenarios that come with the program.
+
+/// A scenario inside the binary.
+#[derive(Clone, Copy, Debug)]
+pub struct Embedded {
+    /// Its name: that of its file without `.toml`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! embed {
+    ($($name:literal),* $(,)?) => {
+        &[$(Embedded { name: $name, text: include_str!(concat!("../../scenarios/", $name, ".toml")) }),*]
+    };
+}
+
+/// All of them, in the order in which they are best read.
+pub const EMBEDDED: &[Embedded] = embed!["boundary"];
+
+/// Traces that embedded scenarios read.
+const DATA: &[(&str, &[u8])] = &[];
+
+/// A scenario by its name, with or without `.toml`.
+#[must_use]
+pub fn embedded(name: &str) -> Option<&'static Embedded> {
+    let name = name.strip_prefix("scenarios/").unwrap_or(name);
+    let name = name.strip_suffix(".toml").unwrap_or(name);
+    EMBEDDED.iter().find(|scenario| scenario.name == name)
+}
+
+/// An embedded trace by its path relative to the scenarios.
+#[must_use]
+pub fn embedded_data(path: &str) -> Option<&'static [u8]> {
+    DATA.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
+}

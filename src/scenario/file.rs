@@ -1,0 +1,210 @@
+//! The scenario file as it is written: tables with the places of their values.
+
+use super::values::{ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, WordOr};
+use crate::limiter::{Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
+use crate::quota::{Limit, Rate};
+use crate::time::SimDuration;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+type Duration = Spanned<Text<SimDuration>>;
+
+/// `[expect.LANE]`: conditions by the figure they are on.
+pub type ExpectTable = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
+
+/// A scenario.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ScenarioTable {
+    pub title: Option<String>,
+    pub about: Option<String>,
+    pub start: Option<Spanned<Instant>>,
+    pub duration: Option<Duration>,
+    pub seed: Option<u64>,
+    pub limit: Option<Spanned<Text<Limit>>>,
+    pub envelope: Option<Vec<Duration>>,
+    #[serde(default)]
+    pub traffic: Vec<Spanned<TrafficTable>>,
+    pub lane: Option<Vec<Spanned<LaneTable>>>,
+    #[serde(default)]
+    pub expect: BTreeMap<Spanned<String>, Spanned<ExpectTable>>,
+}
+
+/// One source of traffic: exactly one kind.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TrafficTable {
+    pub name: Option<Spanned<String>>,
+    pub class: Option<Spanned<String>>,
+    pub keys: Option<Spanned<CountOr<KeysTable>>>,
+    pub cost: Option<Spanned<u64>>,
+    pub from: Option<Duration>,
+    pub until: Option<Duration>,
+    pub groups: Option<Spanned<BTreeMap<Spanned<String>, Spanned<CountOrWord>>>>,
+    pub spread: Option<Spanned<BTreeMap<Spanned<String>, Spanned<u64>>>>,
+    pub burst: Option<Spanned<BurstTable>>,
+    pub boundary_burst: Option<Spanned<BoundaryBurstTable>>,
+    pub idle_then_spike: Option<Spanned<IdleThenSpikeTable>>,
+    pub steady: Option<Spanned<SteadyTable>>,
+    pub poisson: Option<Spanned<SteadyTable>>,
+    pub on_off: Option<Spanned<OnOffTable>>,
+    pub ramp: Option<Spanned<RampTable>>,
+    pub trace: Option<Spanned<TraceTable>>,
+}
+
+/// `keys = { zipf = { ... } }`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KeysTable {
+    pub zipf: ZipfTable,
+}
+
+impl TableOf for KeysTable {
+    const EXPECTED: &'static str = "a number of keys, or { zipf = { n = 100, exponent = 1.1 } }";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ZipfTable {
+    pub n: Spanned<u64>,
+    pub exponent: Spanned<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BurstTable {
+    pub requests: u64,
+    pub at: Option<Duration>,
+    pub over: Option<Duration>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BoundaryBurstTable {
+    pub requests: u64,
+    pub margin: Duration,
+    pub edges: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IdleThenSpikeTable {
+    pub idle: Duration,
+    pub requests: u64,
+    pub repeat: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SteadyTable {
+    pub rate: Spanned<Text<Rate>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OnOffTable {
+    pub rate: Spanned<Text<Rate>>,
+    pub on: Duration,
+    pub off: Duration,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RampTable {
+    pub rate: Spanned<Text<Rate>>,
+    pub to: Spanned<Text<Rate>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TraceTable {
+    pub file: Spanned<String>,
+    pub time: Option<Spanned<ColumnValue>>,
+    pub time_format: Option<Spanned<String>>,
+    pub key: Option<Spanned<ColumnValue>>,
+    pub cost: Option<Spanned<OneOrMany<ColumnValue>>>,
+    pub attributes: Option<Spanned<NamesOrColumns>>,
+    pub order: Option<Spanned<WordOr<OrderTable>>>,
+    pub bad_rows: Option<Spanned<String>>,
+    pub header: Option<bool>,
+}
+
+/// `order = { window = "5s" }`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OrderTable {
+    pub window: Duration,
+}
+
+impl TableOf for OrderTable {
+    const EXPECTED: &'static str = "\"strict\", \"sort\" or { window = \"5s\" }";
+}
+
+/// One lane: exactly one algorithm.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LaneTable {
+    pub name: Option<Spanned<String>>,
+    pub key: Option<Spanned<OneOrMany<String>>>,
+    pub exempt: Option<Spanned<Vec<Spanned<String>>>>,
+    pub clock_resolution: Option<Duration>,
+    pub fixed_window: Option<Spanned<FixedWindowTable>>,
+    pub sliding_log: Option<Spanned<SlidingLogTable>>,
+    pub sliding_counter: Option<Spanned<SlidingCounterTable>>,
+    pub token_bucket: Option<Spanned<TokenBucketTable>>,
+    pub leaky_bucket: Option<Spanned<LeakyBucketTable>>,
+    pub gcra: Option<Spanned<GcraTable>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FixedWindowTable {
+    pub limit: Option<Spanned<Text<Limit>>>,
+    pub anchor: Option<WindowAnchor>,
+    pub count_denied: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SlidingLogTable {
+    pub limit: Option<Spanned<Text<Limit>>>,
+    pub edge: Option<Edge>,
+    pub count_denied: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SlidingCounterTable {
+    pub limit: Option<Spanned<Text<Limit>>>,
+    pub compare: Option<Compare>,
+    pub buckets: Option<Spanned<u64>>,
+    pub oldest: Option<Oldest>,
+    pub anchor: Option<CounterAnchor>,
+    pub count_denied: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TokenBucketTable {
+    pub rate: Option<Spanned<Text<Rate>>>,
+    pub burst: Option<Spanned<u64>>,
+    pub initial: Option<Spanned<CountOrWord>>,
+    pub refill: Option<Refill>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LeakyBucketTable {
+    pub rate: Option<Spanned<Text<Rate>>>,
+    pub mode: Option<LeakyMode>,
+    pub capacity: Option<Spanned<u64>>,
+    pub compare: Option<Spanned<Compare>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GcraTable {
+    pub rate: Option<Spanned<Text<Rate>>>,
+    pub burst: Option<Spanned<u64>>,
+}

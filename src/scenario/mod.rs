@@ -1,0 +1,20 @@
+//! Scenario files: TOML in, a validated, unit-typed plan out.
+
+mod diagnose;
+mod embedded;
+mod expect;
+mod file;
+mod lanes;
+mod overrides;
+mod plan;
+mod resolved;
+mod source;
+mod traffic;
+mod values;
+
+pub use embedded::{EMBEDDED, Embedded, embedded};
+pub use expect::{Expectation, Unmet};
+pub use overrides::Override;
+pub use plan::{Plan, TraceOptions};
+pub use resolved::lane_spec;
+pub use source::ScenarioSource;

@@ -1,0 +1,429 @@
+//! The validated plan of a run.
+
+use super::diagnose;
+use super::expect::Expectation;
+use super::file::{LaneTable, ScenarioTable};
+use super::lanes::{Lanes, default_limiter};
+use super::overrides::Override;
+use super::source::ScenarioSource;
+use super::traffic::Traffic;
+use crate::error::Error;
+use crate::limiter::{LimiterSpec, Workload};
+use crate::quota::Limit;
+use crate::sim::LanePlan;
+use crate::time::{SimDuration, SimTime};
+use crate::traffic::{TrafficKind, TrafficPlan};
+use std::ops::Range;
+use toml::Spanned;
+
+/// Lanes that a run may have.
+const MAX_LANES: usize = 1_000;
+
+/// A scenario, validated, with every default resolved.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The lesson, or what is replayed.
+    pub title: String,
+    /// What a newcomer should know.
+    pub about: Option<String>,
+    /// What the command line changed.
+    pub changed: Vec<String>,
+    /// What every lane must enforce.
+    pub limit: Option<Limit>,
+    /// Spans at which the envelope is measured.
+    pub envelope: Vec<SimDuration>,
+    /// The traffic.
+    pub traffic: TrafficPlan,
+    /// Names of the key columns: `key`, `ip`, `tenant+ip`.
+    pub column_names: Vec<String>,
+    /// The lanes.
+    pub lanes: Vec<LanePlan>,
+    /// What is expected of them.
+    pub expectations: Vec<Expectation>,
+}
+
+/// How one or more CSV files are replayed without a scenario.
+#[derive(Clone, Debug)]
+pub struct TraceOptions {
+    /// The traces.
+    pub traces: Vec<crate::traffic::TraceSpec>,
+    /// The limit.
+    pub limit: Limit,
+    /// Burst of the buckets, if not the limit's units.
+    pub burst: Option<u64>,
+    /// Algorithms, in order; none: all six.
+    pub algorithms: Vec<String>,
+}
+
+impl Plan {
+    /// Reads and validates a scenario with what the command line changes of it.
+    ///
+    /// # Errors
+    /// If the text is not a valid scenario: with the place, what was found and what is accepted.
+    pub fn new(source: &ScenarioSource, overrides: &[Override]) -> Result<Self, Error> {
+        if overrides.is_empty() {
+            return Self::read(source);
+        }
+        // The unchanged text is checked first: its errors are the author's, not the override's.
+        Self::read(source)?;
+        let changed = Override::apply(overrides, source)?;
+        let mut plan = Self::read(&changed)?;
+        plan.changed = overrides.iter().map(ToString::to_string).collect();
+        plan.expectations.clear();
+        Ok(plan)
+    }
+
+    fn read(source: &ScenarioSource) -> Result<Self, Error> {
+        let table: ScenarioTable = toml::from_str(&source.text).map_err(|error| diagnose::explain(source, &error))?;
+        let limit = table.limit.as_ref().map(|limit| limit.get_ref().0);
+        let duration = table.duration.as_ref().map(|duration| duration.get_ref().0);
+        let start = table.start.as_ref().map(|start| start.get_ref().0);
+        if let (Some(stated), Some(span)) = (&table.duration, duration) {
+            if span.is_zero() {
+                let help = Some("write a duration such as \"2m\"".to_owned());
+                return Err(source.error(stated.span(), "a duration of zero has no room for arrivals", "zero", help));
+            }
+            if start.unwrap_or(SimTime::EPOCH).checked_add(span).is_none_or(|end| end > SimTime::MAX) {
+                return Err(source.error(stated.span(), "the run would end after the year 2116", "too long", None));
+            }
+        }
+        let envelope = envelope(source, &table)?;
+        let traffic = traffic(source, &table, limit, start, duration)?;
+        let mut plan = Self {
+            title: table.title.clone().unwrap_or_else(|| source.name.clone()),
+            about: table.about.as_ref().map(|about| about.split_whitespace().collect::<Vec<_>>().join(" ")),
+            changed: Vec::new(),
+            limit,
+            envelope,
+            traffic,
+            column_names: vec!["key".to_owned()],
+            lanes: Vec::new(),
+            expectations: Vec::new(),
+        };
+        match &table.lane {
+            None => {
+                let Some(limit) = limit else {
+                    return Err(source.error(
+                        0..source.text.find('\n').unwrap_or(source.text.len()),
+                        "no lane and no limit: nothing to simulate",
+                        "neither `limit` nor `[[lane]]` in this scenario",
+                        Some("write `limit = \"100/1m\"`: without lanes, it runs all six algorithms".to_owned()),
+                    ));
+                };
+                plan.default_lanes(limit);
+            }
+            Some(lanes) => plan.stated_lanes(source, lanes)?,
+        }
+        for (lane, table) in &table.expect {
+            Expectation::read(source, &plan.lanes, lane, table, &mut plan.expectations)?;
+        }
+        plan.expectations.sort_by_key(|expectation| expectation.span.start);
+        Ok(plan)
+    }
+
+    /// One lane for each algorithm.
+    fn default_lanes(&mut self, limit: Limit) {
+        let lanes = LimiterSpec::NAMES.iter().filter_map(|name| {
+            Some(LanePlan {
+                name: (*name).to_owned(),
+                limiter: default_limiter(name, limit)?,
+                column: 0,
+                exempt: Vec::new(),
+                clock_resolution: None,
+            })
+        });
+        self.lanes = lanes.collect();
+    }
+
+    fn stated_lanes(&mut self, source: &ScenarioSource, lanes: &[Spanned<LaneTable>]) -> Result<(), Error> {
+        if lanes.len() > MAX_LANES {
+            let span = lanes[MAX_LANES].span();
+            return Err(source.error(span, format!("more than {MAX_LANES} lanes"), "one too many", None));
+        }
+        let resolver = Lanes { source, limit: self.limit };
+        let limiters = lanes.iter().map(|lane| resolver.limiter(lane)).collect::<Result<Vec<_>, _>>()?;
+        let own = lanes.iter().map(|lane| lane.get_ref().name.as_ref());
+        let names = names(source, "lane", own, limiters.iter().map(LimiterSpec::name))?;
+        for ((lane, limiter), name) in lanes.iter().zip(limiters).zip(names) {
+            let table = lane.get_ref();
+            let column = self.column(source, table)?;
+            let exempt = self.exempt(source, table)?;
+            let clock_resolution = match &table.clock_resolution {
+                None => None,
+                Some(stated) if stated.get_ref().0.is_zero() => {
+                    let help = Some("leave it out for an exact clock".to_owned());
+                    return Err(source.error(stated.span(), "a clock resolution of zero", "zero", help));
+                }
+                Some(stated) => Some(stated.get_ref().0.short_nanos()),
+            };
+            self.lanes.push(LanePlan { name, limiter, column, exempt, clock_resolution });
+        }
+        Ok(())
+    }
+
+    /// The key column of a lane, new or known.
+    fn column(&mut self, source: &ScenarioSource, lane: &LaneTable) -> Result<usize, Error> {
+        let Some(stated) = &lane.key else { return Ok(0) };
+        let names = &stated.get_ref().0;
+        if names.is_empty() {
+            let help = Some("leave `key` out to count by the traffic's key".to_owned());
+            return Err(source.error(stated.span(), "a lane that counts by nothing", "empty", help));
+        }
+        let mut attributes = Vec::new();
+        for name in names {
+            if name == "key" {
+                attributes.push(0);
+                continue;
+            }
+            for entry in &self.traffic.entries {
+                let known = entry.attribute_names();
+                if !known.iter().any(|known| known == name) {
+                    let help = match &known[..] {
+                        [] => format!(
+                            "give `{}` one: `groups = {{ {name} = 20 }}` or `spread = {{ {name} = 20 }}` for a pattern, `attributes = [\"{name}\"]` for a trace",
+                            entry.name
+                        ),
+                        known => format!("`{}` has {}", entry.name, known.join(", ")),
+                    };
+                    return Err(source.error(
+                        stated.span(),
+                        format!("traffic `{}` has no attribute `{name}` to count by", entry.name),
+                        "unknown attribute",
+                        Some(help),
+                    ));
+                }
+            }
+            let index = self.traffic.attributes.iter().skip(1).position(|known| known == name);
+            attributes.push(index.map_or_else(
+                || {
+                    self.traffic.attributes.push(name.clone());
+                    self.traffic.attributes.len() - 1
+                },
+                |index| index + 1,
+            ));
+        }
+        if let Some(known) = self.traffic.columns.iter().position(|column| *column == attributes) {
+            return Ok(known);
+        }
+        self.traffic.columns.push(attributes);
+        self.column_names.push(names.join("+"));
+        Ok(self.traffic.columns.len() - 1)
+    }
+
+    /// For each traffic entry, whether the lane lets its class bypass the limiter.
+    fn exempt(&self, source: &ScenarioSource, lane: &LaneTable) -> Result<Vec<bool>, Error> {
+        let Some(stated) = &lane.exempt else { return Ok(Vec::new()) };
+        let classes: Vec<&str> = self.traffic.entries.iter().filter_map(|entry| entry.class.as_deref()).collect();
+        for class in stated.get_ref() {
+            if !classes.contains(&class.get_ref().as_str()) {
+                let help = match &classes[..] {
+                    [] => format!("no traffic states a class; write `class = \"{}\"` in one", class.get_ref()),
+                    classes => format!("classes in this scenario: {}", classes.join(", ")),
+                };
+                return Err(source.error(
+                    class.span(),
+                    format!("no traffic has the class `{}`", class.get_ref()),
+                    "unknown class",
+                    Some(help),
+                ));
+            }
+        }
+        let exempts = |class: &str| stated.get_ref().iter().any(|exempt| exempt.get_ref() == class);
+        Ok(self.traffic.entries.iter().map(|entry| entry.class.as_deref().is_some_and(exempts)).collect())
+    }
+
+    /// What is known of the attempts before the run.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        Workload { unit_cost: self.traffic.unit_cost(), times: self.traffic.times() }
+    }
+
+    /// A plan to replay traces without a scenario.
+    ///
+    /// # Errors
+    /// If an algorithm is unknown or cannot be simulated with such a limit or burst.
+    pub fn for_traces(options: TraceOptions) -> Result<Self, Error> {
+        let mut title = options.traces.iter().map(|trace| trace.display.clone()).collect::<Vec<_>>().join(", ");
+        if title.len() > 120 {
+            title = format!("{} traces", options.traces.len());
+        }
+        let entries = options
+            .traces
+            .into_iter()
+            .enumerate()
+            .map(|(i, trace)| crate::traffic::TrafficSpec {
+                name: if i == 0 { "trace".to_owned() } else { format!("trace-{}", i + 1) },
+                class: None,
+                from: SimDuration::ZERO,
+                until: None,
+                kind: TrafficKind::Trace(trace),
+            })
+            .collect();
+        let mut plan = Self {
+            title,
+            about: None,
+            changed: Vec::new(),
+            limit: Some(options.limit),
+            envelope: Vec::new(),
+            traffic: TrafficPlan {
+                entries,
+                attributes: vec![String::new()],
+                columns: vec![vec![0]],
+                start: None,
+                duration: None,
+                seed: 1,
+                window: Some(options.limit.window),
+            },
+            column_names: vec!["key".to_owned()],
+            lanes: Vec::new(),
+            expectations: Vec::new(),
+        };
+        plan.default_lanes(options.limit);
+        if !options.algorithms.is_empty() {
+            let mut lanes = Vec::new();
+            for name in &options.algorithms {
+                match plan.lanes.iter().find(|lane| lane.name == *name) {
+                    Some(lane) => lanes.push(lane.clone()),
+                    None => return Err(unknown_algorithm(name)),
+                }
+            }
+            lanes.dedup_by(|a, b| a.name == b.name);
+            plan.lanes = lanes;
+        }
+        if let Some(burst) = options.burst {
+            for lane in &mut plan.lanes {
+                match &mut lane.limiter {
+                    LimiterSpec::TokenBucket(spec) => spec.burst = burst,
+                    LimiterSpec::LeakyBucket(spec) => spec.capacity = burst,
+                    LimiterSpec::Gcra(spec) => spec.burst = burst,
+                    _ => {}
+                }
+                if let Some(refusal) = lane.limiter.refusal() {
+                    return Err(Error::usage(refusal));
+                }
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// The error about an algorithm that does not exist.
+pub fn unknown_algorithm(name: &str) -> Error {
+    let hint = match diagnose::closest(name, LimiterSpec::NAMES) {
+        Some(close) => format!("did you mean `{close}`? "),
+        None => String::new(),
+    };
+    Error::usage(format!("unknown algorithm `{name}`; {hint}accepted: {}", LimiterSpec::NAMES.join(", ")))
+}
+
+fn envelope(source: &ScenarioSource, table: &ScenarioTable) -> Result<Vec<SimDuration>, Error> {
+    let mut spans = Vec::new();
+    for stated in table.envelope.iter().flatten() {
+        let span = stated.get_ref().0;
+        if span.is_zero() {
+            let help = Some("write a span such as \"1s\"".to_owned());
+            return Err(source.error(stated.span(), "a span of zero holds nothing", "zero", help));
+        }
+        spans.push(span);
+    }
+    Ok(spans)
+}
+
+fn traffic(
+    source: &ScenarioSource,
+    table: &ScenarioTable,
+    limit: Option<Limit>,
+    start: Option<SimTime>,
+    duration: Option<SimDuration>,
+) -> Result<TrafficPlan, Error> {
+    if table.traffic.is_empty() {
+        return Err(source.error(
+            source.text.len()..source.text.len(),
+            "no traffic: nothing would arrive",
+            "no `[[traffic]]` in this scenario",
+            Some("add `[[traffic]]` and a kind, as in `steady = { rate = \"10/s\" }`".to_owned()),
+        ));
+    }
+    if table.traffic.len() > usize::from(u16::MAX) {
+        return Err(source.error(table.traffic[65_535].span(), "more than 65535 traffic tables", "one too many", None));
+    }
+    let resolver = Traffic { source, limit, duration };
+    let mut entries = Vec::new();
+    for entry in &table.traffic {
+        entries.push(resolver.entry(entry, str::to_owned)?);
+    }
+    let own = table.traffic.iter().map(|entry| entry.get_ref().name.as_ref());
+    let kinds: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    let names = names(source, "traffic", own, kinds.iter().map(String::as_str))?;
+    for (entry, name) in entries.iter_mut().zip(names) {
+        entry.name = name;
+    }
+    let stdin = entries.iter().filter(|entry| entry.reads_stdin()).count();
+    if stdin > 1 {
+        let last = table.traffic.iter().rfind(|entry| entry.get_ref().trace.is_some());
+        let span = last.map_or(0..0, Spanned::span);
+        return Err(source.error(span, "standard input can be read only once", "the second `-`", None));
+    }
+    Ok(TrafficPlan {
+        entries,
+        attributes: vec![String::new()],
+        columns: vec![vec![0]],
+        start,
+        duration,
+        seed: table.seed.unwrap_or(1),
+        window: limit.map(|limit| limit.window),
+    })
+}
+
+/// Unique names: own ones as they are, others by kind, repeats with -2, -3.
+fn names<'a, 'b>(
+    source: &ScenarioSource,
+    what: &str,
+    own: impl Iterator<Item = Option<&'a Spanned<String>>> + Clone,
+    kinds: impl Iterator<Item = &'b str>,
+) -> Result<Vec<String>, Error> {
+    let mut taken: Vec<String> = Vec::new();
+    for name in own.clone().flatten() {
+        check_name(source, what, name.get_ref(), name.span())?;
+        if taken.contains(name.get_ref()) {
+            return Err(source.error(
+                name.span(),
+                format!("two {what} tables are named `{}`", name.get_ref()),
+                "the second",
+                Some("names are unique".to_owned()),
+            ));
+        }
+        taken.push(name.get_ref().clone());
+    }
+    let mut names = Vec::new();
+    for (own, kind) in own.zip(kinds) {
+        if let Some(name) = own {
+            names.push(name.get_ref().clone());
+            continue;
+        }
+        let name = std::iter::once(kind.to_owned())
+            .chain((2..).map(|n| format!("{kind}-{n}")))
+            .find(|name| !taken.contains(name))
+            .expect("numbers do not run out");
+        taken.push(name.clone());
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn check_name(source: &ScenarioSource, what: &str, name: &str, span: Range<usize>) -> Result<(), Error> {
+    let why = if name.is_empty() {
+        "it is empty"
+    } else if name.contains('.') {
+        "it has a dot, which separates the parts of a path such as `bucket.denied`"
+    } else if name.chars().any(char::is_control) {
+        "it has a control character"
+    } else if name.trim() != name {
+        "it begins or ends with a space"
+    } else if name.chars().count() > 60 {
+        "it is longer than 60 characters"
+    } else {
+        return Ok(());
+    };
+    Err(source.error(span, format!("`{name}` cannot name a {what}: {why}"), "choose another name", None))
+}

@@ -1,0 +1,299 @@
+//! Values of a scenario file that TOML has no type for.
+
+use crate::quota::{Limit, Rate};
+use crate::time::{SimDuration, SimTime};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+/// A value written as text: a duration, a rate, a limit, an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<T>(pub T);
+
+/// What is expected of a text value, for errors about values of another type.
+pub trait Expected: FromStr<Err: fmt::Display> {
+    /// As in "expected ...".
+    const EXPECTED: &'static str;
+}
+
+impl Expected for SimDuration {
+    const EXPECTED: &'static str = "a duration such as \"1m30s\"";
+}
+
+impl Expected for Rate {
+    const EXPECTED: &'static str = "a rate such as \"10/s\" or \"100/1m\"";
+}
+
+impl Expected for Limit {
+    const EXPECTED: &'static str = "a limit such as \"100/1m\"";
+}
+
+impl<'de, T: Expected> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor<T>(PhantomData<T>);
+        impl<T: Expected> Visitor<'_> for TextVisitor<T> {
+            type Value = Text<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<T>, E> {
+                text.parse().map(Text).map_err(E::custom)
+            }
+            // A bare number gets the same hint as a text without its unit.
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Text<T>, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+        deserializer.deserialize_any(TextVisitor(PhantomData))
+    }
+}
+
+/// An instant: RFC 3339, quoted or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Instant(pub SimTime);
+
+impl<'de> Deserialize<'de> for Instant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InstantVisitor;
+        impl<'de> Visitor<'de> for InstantVisitor {
+            type Value = Instant;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an instant such as \"2026-01-01T12:00:00Z\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Instant, E> {
+                instant(text).map(Instant).map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Instant, A::Error> {
+                let datetime = toml::value::Datetime::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                self.visit_str(&datetime.to_string())
+            }
+        }
+        deserializer.deserialize_any(InstantVisitor)
+    }
+}
+
+/// Reads an RFC 3339 instant.
+fn instant(text: &str) -> Result<SimTime, String> {
+    let fail = |why: String| {
+        format!("`{text}` is not an instant with a time zone: {why}; write RFC 3339, as in `2026-01-01T12:00:00Z`")
+    };
+    let time: jiff::Timestamp = text.parse().map_err(|error: jiff::Error| fail(error.to_string()))?;
+    SimTime::from_wide_nanos(time.as_nanosecond()).ok_or_else(|| fail("it lies outside 1823 to 2116".to_owned()))
+}
+
+/// One value or a list of them.
+#[derive(Clone, Debug)]
+pub struct OneOrMany<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de> + Single> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Single> Visitor<'de> for ListVisitor<T> {
+            type Value = OneOrMany<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} or a list of them", T::EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<OneOrMany<T>, E> {
+                T::text(text).map(|value| OneOrMany(vec![value])).map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<OneOrMany<T>, E> {
+                T::number(number).map(|value| OneOrMany(vec![value])).map_err(E::custom)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<OneOrMany<T>, A::Error> {
+                let mut list = Vec::new();
+                while let Some(value) = seq.next_element()? {
+                    list.push(value);
+                }
+                Ok(OneOrMany(list))
+            }
+        }
+        deserializer.deserialize_any(ListVisitor(PhantomData))
+    }
+}
+
+/// A value that may stand alone where a list may stand.
+pub trait Single: Sized {
+    /// As in "expected ... or a list of them".
+    const EXPECTED: &'static str;
+    /// From a text.
+    fn text(text: &str) -> Result<Self, String>;
+    /// From a number.
+    fn number(number: i64) -> Result<Self, String>;
+}
+
+impl Single for String {
+    const EXPECTED: &'static str = "a name";
+    fn text(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+    fn number(number: i64) -> Result<Self, String> {
+        Err(format!("`{number}` is a number; a name is quoted"))
+    }
+}
+
+/// A column of a CSV file: its name or its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnValue {
+    /// Its name in the header.
+    Name(String),
+    /// Its number, from 1.
+    Number(usize),
+}
+
+impl Single for ColumnValue {
+    const EXPECTED: &'static str = "a column's name, or its number from 1";
+    fn text(text: &str) -> Result<Self, String> {
+        Ok(Self::Name(text.to_owned()))
+    }
+    fn number(number: i64) -> Result<Self, String> {
+        match usize::try_from(number) {
+            Ok(number) if number > 0 => Ok(Self::Number(number)),
+            _ => Err(format!("`{number}` is not a column; columns are numbered from 1")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ColumnValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ColumnVisitor;
+        impl Visitor<'_> for ColumnVisitor {
+            type Value = ColumnValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(ColumnValue::EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ColumnValue, E> {
+                ColumnValue::text(text).map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<ColumnValue, E> {
+                ColumnValue::number(number).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(ColumnVisitor)
+    }
+}
+
+/// A whole number, or a table `T`.
+#[derive(Clone, Debug)]
+pub enum CountOr<T> {
+    /// A number.
+    Count(u64),
+    /// A table.
+    Table(T),
+}
+
+/// What is expected where a number or a table may stand.
+pub trait TableOf {
+    /// As in "expected ...".
+    const EXPECTED: &'static str;
+}
+
+impl<'de, T: Deserialize<'de> + TableOf> Deserialize<'de> for CountOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CountVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + TableOf> Visitor<'de> for CountVisitor<T> {
+            type Value = CountOr<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<CountOr<T>, E> {
+                u64::try_from(number)
+                    .map(CountOr::Count)
+                    .map_err(|_| E::custom(format!("`{number}` is negative; expected {}", T::EXPECTED)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CountOr<T>, A::Error> {
+                T::deserialize(de::value::MapAccessDeserializer::new(map)).map(CountOr::Table)
+            }
+        }
+        deserializer.deserialize_any(CountVisitor(PhantomData))
+    }
+}
+
+/// A whole number or one of a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CountOrWord {
+    /// A number.
+    Count(u64),
+    /// A word.
+    Word(String),
+}
+
+impl<'de> Deserialize<'de> for CountOrWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordVisitor;
+        impl Visitor<'_> for WordVisitor {
+            type Value = CountOrWord;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number or a word")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<CountOrWord, E> {
+                Ok(CountOrWord::Word(text.to_owned()))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<CountOrWord, E> {
+                u64::try_from(number)
+                    .map(CountOrWord::Count)
+                    .map_err(|_| E::custom(format!("`{number}` is negative; expected a whole number or a word")))
+            }
+        }
+        deserializer.deserialize_any(WordVisitor)
+    }
+}
+
+/// A word or a table `T`.
+#[derive(Clone, Debug)]
+pub enum WordOr<T> {
+    /// A word.
+    Word(String),
+    /// A table.
+    Table(T),
+}
+
+impl<'de, T: Deserialize<'de> + TableOf> Deserialize<'de> for WordOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + TableOf> Visitor<'de> for WordVisitor<T> {
+            type Value = WordOr<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<WordOr<T>, E> {
+                Ok(WordOr::Word(text.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WordOr<T>, A::Error> {
+                T::deserialize(de::value::MapAccessDeserializer::new(map)).map(WordOr::Table)
+            }
+        }
+        deserializer.deserialize_any(WordVisitor(PhantomData))
+    }
+}
+
+/// Attributes by the names of their columns, or by name and column.
+#[derive(Clone, Debug)]
+pub struct NamesOrColumns(pub Vec<(String, ColumnValue)>);
+
+impl<'de> Deserialize<'de> for NamesOrColumns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NamesVisitor;
+        impl<'de> Visitor<'de> for NamesVisitor {
+            type Value = NamesOrColumns;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of column names such as [\"tenant\", \"ip\"], or { ip = 3 }")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<NamesOrColumns, A::Error> {
+                let mut list = Vec::new();
+                while let Some(name) = seq.next_element::<String>()? {
+                    list.push((name.clone(), ColumnValue::Name(name)));
+                }
+                Ok(NamesOrColumns(list))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NamesOrColumns, A::Error> {
+                let mut list = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    list.push(entry);
+                }
+                Ok(NamesOrColumns(list))
+            }
+        }
+        deserializer.deserialize_any(NamesVisitor)
+    }
+}

@@ -1,0 +1,270 @@
+//! One system under test: a limiter, what it counts by, and whom it leaves alone.
+
+use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Verdicts, Workload};
+use crate::time::{SimDuration, SimTime};
+use crate::traffic::Batch;
+
+/// A lane, resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LanePlan {
+    /// Its name, unique in the run.
+    pub name: String,
+    /// Its limiter.
+    pub limiter: LimiterSpec,
+    /// The key column it counts by.
+    pub column: usize,
+    /// For each source of traffic, whether it bypasses the limiter; empty: none does.
+    pub exempt: Vec<bool>,
+    /// The limiter sees time rounded down to a multiple of this many nanoseconds.
+    pub clock_resolution: Option<u64>,
+}
+
+impl LanePlan {
+    /// The most units released in any half-open span; `None` where nothing is proven.
+    #[must_use]
+    pub fn bound(&self, span: SimDuration, largest_cost: u64) -> Option<u128> {
+        let span = match self.clock_resolution {
+            // The clock's ticks in a span of T lie in a closed span of ceil((T - 1 ns) / tick) ticks.
+            Some(tick) if !span.is_zero() => {
+                let tick = u128::from(tick);
+                SimDuration::from_wide_nanos((span.nanos() - 1).div_ceil(tick) * tick + 1)
+            }
+            _ => span,
+        };
+        self.limiter.bound(span, largest_cost)
+    }
+
+    /// Whether an arrival of this source bypasses the limiter.
+    #[must_use]
+    pub fn exempts(&self, source: u16) -> bool {
+        self.exempt.get(usize::from(source)).copied().unwrap_or(false)
+    }
+}
+
+/// Looks at single decisions while the limiter's state is at hand.
+pub trait Tap: Send {
+    /// Whether the rows of this batch are of interest.
+    fn wants(&self, batch: &Batch) -> bool;
+    /// Row `row` is about to be decided.
+    fn before(&mut self, batch: &Batch, row: usize, lane: &Lane);
+    /// Row `row` was decided.
+    fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane);
+}
+
+impl<T: Tap + ?Sized> Tap for &mut T {
+    fn wants(&self, batch: &Batch) -> bool {
+        (**self).wants(batch)
+    }
+    fn before(&mut self, batch: &Batch, row: usize, lane: &Lane) {
+        (**self).before(batch, row, lane);
+    }
+    fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane) {
+        (**self).after(batch, row, decision, lane);
+    }
+}
+
+/// A running lane.
+pub struct Lane {
+    plan: LanePlan,
+    limiter: Box<dyn Limiter>,
+    /// The decisions on the last batch.
+    pub(super) verdicts: Verdicts,
+    scratch: Scratch,
+    /// With exemptions: the limiter's own numbers of the column's keys.
+    ids: Option<Renumber>,
+}
+
+#[derive(Default)]
+struct Scratch {
+    at: Vec<SimTime>,
+    cost: Vec<u64>,
+    key: Vec<KeyId>,
+    row: Vec<u32>,
+    verdicts: Verdicts,
+}
+
+/// Keys that the limiter has met, numbered by first appearance before it.
+#[derive(Default)]
+struct Renumber {
+    ids: Vec<u32>,
+    next: u32,
+}
+
+impl Renumber {
+    fn id(&mut self, key: KeyId) -> KeyId {
+        if key.index() >= self.ids.len() {
+            self.ids.resize(key.index() + 1, u32::MAX);
+        }
+        let id = &mut self.ids[key.index()];
+        if *id == u32::MAX {
+            *id = self.next;
+            self.next += 1;
+        }
+        KeyId(*id)
+    }
+
+    fn known(&self, key: KeyId) -> KeyId {
+        KeyId(self.ids.get(key.index()).copied().unwrap_or(u32::MAX))
+    }
+}
+
+impl Lane {
+    /// A lane before its first arrival.
+    #[must_use]
+    pub fn new(plan: LanePlan, workload: &Workload) -> Self {
+        let limiter = plan.limiter.build(workload);
+        let ids = plan.exempt.contains(&true).then(Renumber::default);
+        Self { plan, limiter, verdicts: Verdicts::default(), scratch: Scratch::default(), ids }
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub const fn plan(&self) -> &LanePlan {
+        &self.plan
+    }
+
+    /// Memory that the limiter holds.
+    #[must_use]
+    pub fn size(&self) -> StateSize {
+        self.limiter.size()
+    }
+
+    /// The instant that the limiter sees.
+    fn tick(&self, at: SimTime) -> SimTime {
+        self.plan.clock_resolution.map_or(at, |tick| at.floor_to(tick))
+    }
+
+    /// A wait that the limiter counts from its tick, as seen from `at`: until the first tick not
+    /// earlier than its end.
+    fn until_tick(&self, at: SimTime, wait: SimDuration) -> SimDuration {
+        let Some(tick) = self.plan.clock_resolution else { return wait };
+        if wait.is_zero() {
+            return wait;
+        }
+        let late = at.since(self.tick(at)).nanos();
+        SimDuration::from_wide_nanos(wait.nanos().div_ceil(u128::from(tick)) * u128::from(tick) - late)
+    }
+
+    /// What a decision means at `at` if it was made for the tick before it.
+    fn from_tick(at: SimTime, tick: SimTime, decision: Decision) -> Decision {
+        match decision {
+            Decision::Delay(wait) => {
+                let late = at.since(tick).nanos();
+                match wait.nanos().checked_sub(late).filter(|wait| *wait > 0) {
+                    Some(wait) => Decision::Delay(SimDuration::from_wide_nanos(wait)),
+                    None => Decision::Allow,
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The quota view of one of the column's keys.
+    #[must_use]
+    pub fn level(&self, key: KeyId, at: SimTime) -> Level {
+        let key = self.ids.as_ref().map_or(key, |ids| ids.known(key));
+        let mut level = self.limiter.level(key, self.tick(at));
+        level.next = self.until_tick(at, level.next);
+        level.full = self.until_tick(at, level.full);
+        level
+    }
+
+    /// The smallest wait after which an attempt would be admitted, `None` for never.
+    #[must_use]
+    pub fn retry_after(&self, key: KeyId, at: SimTime, cost: u64) -> Option<SimDuration> {
+        let key = self.ids.as_ref().map_or(key, |ids| ids.known(key));
+        self.limiter.retry_after(key, self.tick(at), cost).map(|wait| self.until_tick(at, wait))
+    }
+
+    /// Decides one attempt.
+    pub fn decide(&mut self, source: u16, key: KeyId, at: SimTime, cost: u64) -> Decision {
+        if self.plan.exempts(source) {
+            return Decision::Allow;
+        }
+        let key = self.ids.as_mut().map_or(key, |ids| ids.id(key));
+        let tick = self.tick(at);
+        Self::from_tick(at, tick, self.limiter.decide(key, tick, cost))
+    }
+
+    /// Decides a batch.
+    pub(super) fn decide_batch(&mut self, batch: &Batch, tap: Option<&mut (dyn Tap + '_)>) {
+        if let Some(tap) = tap
+            && tap.wants(batch)
+        {
+            return self.decide_tapped(batch, tap);
+        }
+        if self.ids.is_some() {
+            return self.decide_subject(batch);
+        }
+        let (key, cost) = (&batch.keys[self.plan.column], &batch.cost);
+        let Some(tick) = self.plan.clock_resolution else {
+            return self.limiter.decide_batch(Rows { at: &batch.at, key, cost }, &mut self.verdicts);
+        };
+        self.scratch.at.clear();
+        self.scratch.at.extend(batch.at.iter().map(|at| at.floor_to(tick)));
+        self.limiter.decide_batch(Rows { at: &self.scratch.at, key, cost }, &mut self.verdicts);
+        let ticks = &self.scratch.at;
+        self.verdicts.waits.retain_mut(|(row, wait)| {
+            let row = *row as usize;
+            let late = batch.at[row].since(ticks[row]).short_nanos();
+            *wait = wait.saturating_sub(late);
+            *wait > 0
+        });
+    }
+
+    fn decide_tapped(&mut self, batch: &Batch, tap: &mut dyn Tap) {
+        self.verdicts.clear();
+        for row in 0..batch.len() {
+            let (key, at, cost) = (batch.keys[self.plan.column][row], batch.at[row], batch.cost[row]);
+            tap.before(batch, row, self);
+            let decision = self.decide(batch.source[row], key, at, cost);
+            self.verdicts.push(decision);
+            tap.after(batch, row, decision, self);
+        }
+    }
+
+    /// Decides the rows that are subject to the limiter and lets the others through.
+    fn decide_subject(&mut self, batch: &Batch) {
+        let Self { plan, scratch, ids, verdicts, limiter, .. } = self;
+        let ids = ids.as_mut().expect("only called with exemptions");
+        let Scratch { at, cost, key, row, verdicts: subject } = scratch;
+        at.clear();
+        cost.clear();
+        key.clear();
+        row.clear();
+        verdicts.admitted.fill_zero(batch.len());
+        verdicts.waits.clear();
+        for i in 0..batch.len() {
+            if plan.exempts(batch.source[i]) {
+                verdicts.admitted.set(i);
+                continue;
+            }
+            at.push(plan.clock_resolution.map_or(batch.at[i], |tick| batch.at[i].floor_to(tick)));
+            cost.push(batch.cost[i]);
+            key.push(ids.id(batch.keys[plan.column][i]));
+            row.push(i as u32);
+        }
+        limiter.decide_batch(Rows { at, key, cost }, subject);
+        for i in subject.admitted.ones() {
+            verdicts.admitted.set(row[i] as usize);
+        }
+        verdicts.waits.extend(subject.waits.iter().filter_map(|(i, wait)| {
+            let i = *i as usize;
+            let late = batch.at[row[i] as usize].since(at[i]).short_nanos();
+            wait.checked_sub(late).filter(|wait| *wait > 0).map(|wait| (row[i], wait))
+        }));
+    }
+
+    /// The rows of a batch that are subject to the limiter; `None`: all.
+    #[must_use]
+    pub fn subject(plan: &LanePlan, batch: &Batch) -> Option<Bits> {
+        if !plan.exempt.contains(&true) {
+            return None;
+        }
+        let mut bits = Bits::default();
+        for source in &batch.source {
+            bits.push(!plan.exempts(*source));
+        }
+        Some(bits)
+    }
+}

@@ -1,0 +1,27 @@
+//! Drivers: one trace through every lane.
+//!
+//! [`replay`] is the open-loop driver: no feedback, so no event queue; batches go through every
+//! lane. Times never run backwards. At one instant arrivals keep the order of their sources; a
+//! state change that falls on an arrival's instant (a refill, a window's edge) comes before it.
+
+mod lane;
+mod replay;
+mod step;
+
+pub use lane::{Lane, LanePlan, Tap};
+pub use replay::{Options, replay};
+pub use step::{Step, TOTAL_COST_MAX};
+
+use crate::limiter::Verdicts;
+
+/// Sees every batch with the decisions of all lanes, after them and in order.
+pub trait Observer: Send {
+    /// Looks at one batch; `verdicts` has one entry a lane.
+    fn observe(&mut self, step: &Step, verdicts: &[Verdicts]);
+}
+
+impl<T: Observer + ?Sized> Observer for &mut T {
+    fn observe(&mut self, step: &Step, verdicts: &[Verdicts]) {
+        (**self).observe(step, verdicts);
+    }
+}
