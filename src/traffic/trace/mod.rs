@@ -1,12 +1,17 @@
 //! Recorded traffic: CSV files, plain or gzip.
 //!
-//! Text flows up: [`input`] unpacks it, [`records`] splits it, [`rows`] decodes it by [`columns`]
-//! and [`stamp`], and [`late`] puts it in order where it is not.
+//! In this order: `input` unpacks the text; `records` splits it, by way of `marks` and `quoted`;
+//! `rows` decodes it, by way of `columns` and `stamp` (`decimal`, `date_time`, `pattern`); `late`
+//! puts rows in order.
 
 mod columns;
+mod date_time;
+mod decimal;
 mod input;
 mod late;
+mod marks;
 mod pattern;
+mod quoted;
 mod records;
 mod rows;
 mod stamp;

@@ -6,8 +6,9 @@
 //! CR LF and CR end a record, blank lines are none, and a quote counts only where a field begins.
 
 use super::input::Input;
+use super::marks::mark;
+use super::quoted::{Complete, Quoted, open_quote};
 use crate::error::Error;
-use csv_core::ReadRecordResult;
 
 /// Bytes read at a time.
 pub const BLOCK: usize = 1 << 20;
@@ -60,18 +61,6 @@ enum Kind {
     Open,
 }
 
-/// The fields of records with quotes.
-struct Quoted {
-    reader: csv_core::Reader,
-    text: Vec<u8>,
-    ends: Vec<u32>,
-    /// Of the record being read: bytes taken and written, and ends.
-    taken: usize,
-    written: usize,
-    scratch: Vec<usize>,
-    fields: usize,
-}
-
 /// A record: its fields without their quotes.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
@@ -120,15 +109,7 @@ impl Records {
             line_feeds: 0,
             carriage_returns: 0,
             found: Vec::new(),
-            quoted: Quoted {
-                reader: csv_core::Reader::new(),
-                text: Vec::new(),
-                ends: Vec::new(),
-                taken: 0,
-                written: 0,
-                scratch: Vec::new(),
-                fields: 0,
-            },
+            quoted: Quoted::new(),
         }
     }
 
@@ -236,23 +217,22 @@ impl Records {
     fn find_quoted(&mut self) -> bool {
         let text = &self.buffer[self.start..self.filled];
         let line = self.line_here();
-        let Some((start, first)) = self.quoted.read(text) else {
+        let Some(Complete { taken, start, first }) = self.quoted.read(text) else {
             if !self.found.is_empty() {
                 // Those before go out first; their fields and the part of this one do not mix.
                 self.quoted.forget();
             }
             return false;
         };
-        self.count_line_ends(self.quoted.taken);
-        self.start += self.quoted.taken;
+        self.count_line_ends(taken);
+        self.start += taken;
         self.found.push(Found {
             kind: Kind::Quoted,
-            start: start as u32,
-            first: first as u32,
-            fields: (self.quoted.ends.len() - first) as u32,
+            start,
+            first,
+            fields: self.quoted.ends.len() as u32 - first,
             line,
         });
-        self.quoted.forget();
         self.next += self.marks[self.next..].partition_point(|mark| (*mark as usize) < self.start);
         self.seen = self.next;
         self.marked = self.marked.max(self.start);
@@ -304,7 +284,7 @@ impl Records {
                 file: self.input.display.clone(),
                 line: Some(self.line_here()),
                 reason: format!("a record of more than {} MiB begins here", LONGEST >> 20),
-                remedy: (self.quoted.taken > 0).then(|| "is one of its quotes never closed?".to_owned()),
+                remedy: (self.quoted.is_open()).then(|| "is one of its quotes never closed?".to_owned()),
             });
         }
         let to = self.filled + self.block;
@@ -324,116 +304,6 @@ impl Records {
         }
         Ok(())
     }
-}
-
-impl Quoted {
-    /// Forgets all records but one that is being read.
-    fn clear(&mut self) {
-        if self.taken == 0 {
-            self.ends.clear();
-        }
-    }
-
-    /// Forgets the record being read.
-    const fn forget(&mut self) {
-        (self.taken, self.written, self.fields) = (0, 0, 0);
-    }
-
-    /// Reads on in a record, which `text` holds from its beginning: where its fields begin in
-    /// `self.text` and `self.ends`, if it is complete.
-    fn read(&mut self, text: &[u8]) -> Option<(usize, usize)> {
-        let base = self.ends.last().map_or(0, |end| *end as usize);
-        if self.taken == 0 {
-            self.reader.reset();
-        }
-        loop {
-            // The first byte goes alone: a fresh reader would leave out a byte-order mark.
-            let to = if self.taken == 0 { text.len().min(1) } else { text.len() };
-            let from = &text[self.taken..to];
-            if from.is_empty() {
-                return None;
-            }
-            if self.text.len() == base + self.written {
-                self.text.resize((self.text.len() * 2).max(1024), 0);
-            }
-            if self.scratch.len() == self.fields {
-                self.scratch.resize((self.scratch.len() * 2).max(64), 0);
-            }
-            let to = &mut self.text[base + self.written..];
-            let (result, taken, written, fields) = self.reader.read_record(from, to, &mut self.scratch[self.fields..]);
-            self.taken += taken;
-            self.written += written;
-            self.fields += fields;
-            if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
-                let first = self.ends.len();
-                self.ends.extend(self.scratch[..self.fields].iter().map(|end| (base + end) as u32));
-                return Some((base, first));
-            }
-        }
-    }
-}
-
-/// Where a quote opens that the text does not close.
-fn open_quote(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let mut field_begins = true;
-    while let Some(byte) = text.get(at) {
-        if field_begins && *byte == b'"' {
-            at = match closing_quote(text, at + 1) {
-                Some(closed) => closed,
-                None => return Some(at),
-            };
-        }
-        field_begins = *byte == b',';
-        at += 1;
-    }
-    None
-}
-
-/// Where the quote closes whose text begins at `from`.
-fn closing_quote(text: &[u8], mut from: usize) -> Option<usize> {
-    loop {
-        let at = from + memchr::memchr(b'"', &text[from..])?;
-        if text.get(at + 1) != Some(&b'"') {
-            return Some(at);
-        }
-        from = at + 2;
-    }
-}
-
-/// Appends the places of all commas, quotes and line ends in `piece`, which begins at `base`.
-fn mark(piece: &[u8], base: u32, marks: &mut Vec<u32>) {
-    let (chunks, rest) = piece.as_chunks::<64>();
-    let mut at = base;
-    for chunk in chunks {
-        let mut set = structural(chunk);
-        while set != 0 {
-            marks.push(at + set.trailing_zeros());
-            set &= set - 1;
-        }
-        at += 64;
-    }
-    marks.extend((at..).zip(rest).filter(|(_, byte)| is_structural(**byte)).map(|(at, _)| at));
-}
-
-const fn is_structural(byte: u8) -> bool {
-    (byte == b',') | (byte == b'\n') | (byte == b'\r') | (byte == b'"')
-}
-
-/// A bit for each byte that can end a field. Written so that the compiler compares many at once.
-#[inline]
-fn structural(chunk: &[u8; 64]) -> u64 {
-    let mut flags = [0; 64];
-    for (flag, byte) in flags.iter_mut().zip(chunk) {
-        *flag = u8::from(is_structural(*byte));
-    }
-    let (words, _) = flags.as_chunks::<8>();
-    let mut set = 0;
-    for (i, word) in words.iter().enumerate() {
-        // The product gathers the lowest bits of eight bytes in the highest byte.
-        set |= (u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
-    }
-    set
 }
 
 #[cfg(test)]
@@ -545,12 +415,5 @@ mod tests {
             prop_assert_eq!(&all, &read(&text, BLOCK, 64));
         }
 
-        #[test]
-        fn marks_are_all_that_ends_a_field(piece in text(), base in 0_u32..1000) {
-            let mut marks = Vec::new();
-            mark(&piece, base, &mut marks);
-            let expected = (base..).zip(&piece).filter(|(_, byte)| b",\n\r\"".contains(byte)).map(|(at, _)| at);
-            prop_assert_eq!(marks, expected.collect::<Vec<_>>());
-        }
     }
 }
