@@ -73,10 +73,6 @@ pub fn within_minute(minute: i64, rest: &[u8]) -> Result<SimTime, Fault> {
         _ => zone(rest)?,
     };
     let seconds = minute + i64::from(second) - offset;
-    // Far outside, the product would not fit.
-    if seconds.abs() > SimTime::MAX.nanos() / 1_000_000_000 + 1 {
-        return Err(Fault::Range);
-    }
     SimTime::from_wide_nanos(i128::from(seconds) * 1_000_000_000 + i128::from(nanos)).ok_or(Fault::Range)
 }
 

@@ -219,7 +219,7 @@ impl Records {
         let line = self.line_here();
         let Some(Complete { taken, start, first }) = self.quoted.read(text) else {
             if !self.found.is_empty() {
-                // Those before go out first; their fields and the part of this one do not mix.
+                // Those before go out first, and with them all fields that are kept.
                 self.quoted.forget();
             }
             return false;
@@ -381,6 +381,23 @@ mod tests {
         let error = records.advance(64, true).expect_err("too long").to_string();
         assert_eq!(error, "x.csv:2: a record of more than 16 MiB begins here; is one of its quotes never closed?");
         assert!(records.buffer.len() <= 2 * (LONGEST + BLOCK));
+    }
+
+    #[test]
+    fn fields_with_quotes_are_kept_no_longer_than_their_batch() {
+        let text = b"\"0123456789\",1\n".repeat(1000);
+        let input = Input::new(Box::new(Cursor::new(text)), "x.csv".to_owned()).expect("text");
+        // Each block ends inside a record.
+        let mut records = Records::new(input, 22);
+        let mut total = 0;
+        loop {
+            match records.advance(64, true).expect("good records") {
+                0 => break,
+                count => total += count,
+            }
+            assert!(records.quoted.ends.len() < 10);
+        }
+        assert_eq!(total, 1000);
     }
 
     /// A text of few letters, so that all that matters to CSV is frequent.
