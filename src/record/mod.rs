@@ -1,6 +1,7 @@
 //! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
 
 mod agreement;
+mod decisions;
 mod focus;
 mod lane;
 mod offered;
@@ -10,6 +11,7 @@ mod span;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
+pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::focus;
 pub use lane::LaneRecorder;
 pub use offered::Offered;
