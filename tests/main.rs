@@ -7,3 +7,4 @@ mod limiters;
 mod oracle;
 mod oracles;
 mod scenarios;
+mod trace_reading;
