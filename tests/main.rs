@@ -1,7 +1,10 @@
 //! All integration tests in one binary.
 
+mod cli;
 mod equivalence;
 mod laws;
 mod limiters;
 mod oracle;
 mod oracles;
+mod scenarios;
+mod trace_reading;
