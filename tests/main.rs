@@ -2,6 +2,7 @@
 
 mod cli;
 mod equivalence;
+mod figures;
 mod laws;
 mod limiters;
 mod oracle;

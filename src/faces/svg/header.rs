@@ -4,9 +4,8 @@ use super::MARGIN;
 use super::legend::Legend;
 use super::measure::{Font, clean};
 use super::paint::{Anchor, Painter, WIDTH, palette};
-use super::panel::Panel;
+use super::row::Axes;
 use crate::faces::format::title;
-use crate::report::Report;
 
 const TITLE: Font = Font::bold(44);
 const ABOUT: Font = Font::regular(28);
@@ -20,12 +19,13 @@ pub struct Header {
 
 impl Header {
     /// Lays out the header of a sheet.
-    pub fn new(report: &Report, panels: &[Panel<'_>]) -> Self {
+    pub fn new(axes: Axes<'_>) -> Self {
+        let report = axes.report;
         let width = WIDTH - 2 * MARGIN;
         Self {
-            title: TITLE.wrap(&clean(&title(report)), width, 3),
+            title: TITLE.balance(&clean(&title(report)), width, 3),
             about: ABOUT.wrap(&clean(report.about.as_deref().unwrap_or("")), width, 5),
-            legend: Legend::new(report, panels, width),
+            legend: Legend::new(axes, width),
         }
     }
 

@@ -3,9 +3,11 @@
 use super::measure::clean;
 use super::paint::{Anchor, Painter, RESTART_DASH, palette};
 use super::panel::Panel;
+use super::row::Axes;
+use super::score::Scale;
 use super::{Followed, SMALL, followed, words};
 use crate::faces::format::{count, duration};
-use crate::report::{LaneReport, Report};
+use crate::report::LaneReport;
 
 /// Width of a sign.
 const SIGN: i32 = 44;
@@ -27,6 +29,7 @@ enum Sign {
     Excess,
     State,
     Waiting,
+    Band,
     Restart,
     Peak,
     Bound,
@@ -45,9 +48,10 @@ pub struct Legend {
 
 impl Legend {
     /// The entries of a sheet, in lines of at most `width`.
-    pub fn new(report: &Report, panels: &[Panel<'_>], width: i32) -> Self {
+    pub fn new(axes: Axes<'_>, width: i32) -> Self {
+        let panels = axes.panels;
         let mut lines: Vec<Group> = Vec::new();
-        for group in groups(report, panels) {
+        for group in groups(axes) {
             let mut x = 0;
             let mut line = Group::new();
             for (sign, text) in group {
@@ -124,6 +128,12 @@ impl Legend {
             Sign::Excess => painter.rect((x, y - 9), (x + 32, y + 9), palette::EXCESS),
             Sign::State => painter.line(&[(x, y + 6), (x + 14, y - 6), (x + 32, y)], palette::STATE, 2),
             Sign::Waiting => painter.rect((x, y - 9), (x + 32, y + 9), palette::WAITING),
+            Sign::Band => {
+                painter.rect((x, y - 9), (x + 17, y + 9), palette::BAND);
+                painter.rect((x + 17, y - 9), (x + 34, y + 9), palette::STATE_BAND);
+                painter.line(&[(x, y - 9), (x + 17, y - 9)], palette::INK, 3);
+                painter.line(&[(x + 17, y - 9), (x + 34, y - 9)], palette::STATE, 2);
+            }
             Sign::Restart => painter.upright(x + 16, (y - 12, y + 12), RESTART_DASH, palette::STATE),
             Sign::Peak => painter.dot((x + 16, y), 10, palette::INK),
             Sign::Bound => painter.rect((x + 14, y - 13), (x + 19, y + 13), palette::SOFT),
@@ -132,7 +142,8 @@ impl Legend {
 }
 
 /// What needs to be explained: the arrivals, the lines, the scale.
-fn groups(report: &Report, panels: &[Panel<'_>]) -> [Group; 4] {
+fn groups(axes: Axes<'_>) -> [Group; 4] {
+    let Axes { report, panels, .. } = axes;
     let any = |count: fn(&LaneReport) -> u64| report.lanes.iter().any(|lane| count(lane) > 0);
     let entry = |sign: Sign, text: &str| (sign, text.to_owned());
     let mut arrivals = Group::new();
@@ -163,10 +174,14 @@ fn groups(report: &Report, panels: &[Panel<'_>]) -> [Group; 4] {
         if report.lanes.iter().any(|lane| lane.over.as_ref().is_some_and(|over| over.keys > 0)) {
             limit.push(entry(Sign::Excess, "above it"));
         }
-        if report.limit.is_some_and(|limit| limit.units > 0) {
+        if let Some(ratios) = Scale::new(report) {
+            let beyond = if ratios.passed(report) { "; an arrow: beyond the scale" } else { "" };
             scale.push((Sign::Peak, format!("most in any {window}, as a multiple of the limit")));
-            scale.push(entry(Sign::Bound, "the most that any traffic could get"));
+            scale.push((Sign::Bound, format!("the most that any traffic could get{beyond}")));
         }
+    }
+    if panels.iter().any(|panel| panel.banded(axes.plot(0))) {
+        state.push(entry(Sign::Band, "down to the lowest within a pixel"));
     }
     if any(|lane| lane.delayed) {
         state.push(entry(Sign::Waiting, "waiting to be let through"));

@@ -69,6 +69,18 @@ impl Font {
         format!("{}...", short.trim_end())
     }
 
+    /// As [`wrap`](Self::wrap), with lines about equally long.
+    pub fn balance(self, text: &str, width: i32, most: usize) -> Vec<String> {
+        let lines = self.wrap(text, width, most);
+        let (mut least, mut enough) = (0, width);
+        while enough - least > self.size {
+            let middle = (least + enough) / 2;
+            // The same words on as many lines: nothing more is clipped.
+            if self.wrap(text, middle, usize::MAX).len() <= lines.len() { enough = middle } else { least = middle }
+        }
+        if enough < width { self.wrap(text, enough, most) } else { lines }
+    }
+
     /// Lines of at most `width`, broken at spaces, a word only where it is wider than a line; the
     /// last of `most` lines is clipped.
     pub fn wrap(self, text: &str, width: i32, most: usize) -> Vec<String> {
@@ -109,7 +121,7 @@ pub fn clean(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\t' | '\n' | '\r' => clean.push(' '),
-            c if c.is_control() => clean.push_str(&format!("\\x{:02X}", c as u32)),
+            c if c.is_control() => clean.push_str(&format!("\\x{:02x}", c as u32)),
             '\u{FFFE}' | '\u{FFFF}' => clean.push('\u{FFFD}'),
             c => clean.push(c),
         }
@@ -133,10 +145,12 @@ mod tests {
         assert!(font.width(&clipped[1]) <= 300);
         assert_eq!(font.wrap("", 300, 2), Vec::<String>::new());
         assert_eq!(Font::bold(24).clip("short", 300), "short");
+        let balanced = font.balance("one two three four five six seven eight nine", 400, 3);
+        assert_eq!(balanced, ["one two three four", "five six seven eight nine"]);
     }
 
     #[test]
     fn control_characters_are_spelt_out() {
-        assert_eq!(clean("a\u{1}b\nc\u{7f}"), "a\\x01b c\\x7F");
+        assert_eq!(clean("a\u{1}b\nc\u{7f}"), "a\\x01b c\\x7f");
     }
 }

@@ -107,10 +107,10 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     fn new(report: &'a Report, panels: &'a [Panel<'a>]) -> Self {
-        let plot = if report.lanes.len() > 8 { 76 } else { 96 };
+        let height = if report.lanes.len() > 8 { 76 } else { 96 };
         let (peak, highest) = highest(report, panels);
-        let axes = Axes { report, panels, scale: Scale::new(report), peak, highest, plot };
-        let header = Header::new(report, panels);
+        let axes = Axes { report, panels, scale: Scale::new(report), peak, highest, height };
+        let header = Header::new(axes);
         let top = header.draw(None);
         let keys: Vec<Option<&str>> = panels[0].detail.lanes.iter().map(|lane| lane.key.as_deref()).collect();
         let named = matches!(followed(report, &panels[0]), Followed::Each);

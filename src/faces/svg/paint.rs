@@ -55,6 +55,10 @@ pub mod palette {
     pub const DENIED_INK: RGBColor = RGBColor(0xA8, 0x45, 0x00);
     /// Above the limit.
     pub const EXCESS: RGBColor = RGBColor(0xF5, 0xC5, 0x42);
+    /// Down to where the trailing count went.
+    pub const BAND: RGBColor = RGBColor(0xC6, 0xCC, 0xD4);
+    /// Down to where the lane's own state went.
+    pub const STATE_BAND: RGBColor = RGBColor(0xE6, 0xCF, 0xE2);
     /// The lane's own state.
     pub const STATE: RGBColor = RGBColor(0x8A, 0x2C, 0x7A);
     /// Behind a tag.

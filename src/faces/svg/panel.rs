@@ -8,8 +8,10 @@ use crate::time::SimTime;
 
 /// The narrowest column, in the sheet's units: a pixel.
 const COLUMN: i32 = 2;
+/// How far a label of the time axis reaches out of its panel.
+const OVERHANG: i32 = 14;
 /// The narrowest bin of arrivals.
-const BIN: i32 = 6;
+const BIN: i32 = 8;
 
 /// A span and where it stands on the sheet.
 #[derive(Clone, Copy)]
@@ -20,6 +22,14 @@ pub struct Panel<'a> {
     pub x: i32,
     /// Width.
     pub width: i32,
+}
+
+/// A quantity over time.
+#[derive(Default)]
+struct Curve {
+    line: Vec<Point>,
+    /// Where the line is only the top of what the quantity did.
+    band: Vec<Point>,
 }
 
 /// The upright extent of a lane's lines, and what they measure.
@@ -72,11 +82,13 @@ impl Panel<'_> {
         self.x + (self.width as usize * column.min(self.detail.columns) / self.detail.columns.max(1)) as i32
     }
 
-    /// The corners of a quantity's line: a step for each column that it changes in, its highest and
-    /// lowest value where it goes up and down.
-    fn path(&self, extents: &[Extent], y: impl Fn(f64) -> i32) -> Vec<Point> {
+    /// A quantity's line: a step for each column that it changes in, up and down where it does both;
+    /// where that is most of them, its highest values and the band down to the lowest.
+    fn curve(&self, extents: &[Extent], y: impl Fn(f64) -> i32) -> Curve {
         let step = self.merge(COLUMN);
-        let mut points: Vec<Point> = Vec::new();
+        let mut curve = Curve::default();
+        let (mut tops, mut feet) = (Vec::new(), Vec::new());
+        let mut both = 0;
         let mut now = None;
         for (i, merged) in extents.chunks(step).enumerate() {
             let (Some(first), Some(last)) = (merged.first(), merged.last()) else { continue };
@@ -84,67 +96,90 @@ impl Panel<'_> {
             let high = y(merged.iter().map(|e| e.max).fold(f64::NEG_INFINITY, f64::max));
             let last = y(last.last);
             let (left, right) = (self.column_x(i * step), self.column_x((i + 1) * step));
+            let middle = (left + right) / 2;
+            tops.push((middle, high));
+            feet.push((middle, low));
             // Before the first column nothing is known but that it began within its extent.
             let before = *now.get_or_insert_with(|| {
                 let start = if y(first.last) == y(first.max) { y(first.min) } else { y(first.max) };
-                points.push((left, start));
+                curve.line.push((left, start));
                 start
             });
             let (high, low) = (high.min(before), low.max(before));
             if (before, last) == (low, high) || (before, last) == (high, low) {
                 // Up or down, or level.
-                if points.last() != Some(&(left, before)) {
-                    points.push((left, before));
+                if curve.line.last() != Some(&(left, before)) {
+                    curve.line.push((left, before));
                 }
-                points.push((right, last));
+                curve.line.push((right, last));
                 now = Some(last);
             } else {
                 // Both: to the nearer end first.
                 let ends = if (before - high).abs() < (before - low).abs() { [high, low] } else { [low, high] };
-                points.push(((left + right) / 2, ends[0]));
-                points.push((right, ends[1]));
+                curve.line.push((middle, ends[0]));
+                curve.line.push((right, ends[1]));
                 now = Some(ends[1]);
+                both += usize::from(low - high > 2);
             }
         }
-        points
-    }
-
-    /// The units released in the last window, and only what is above the limit filled.
-    pub fn trailing(&self, painter: &Painter<'_>, lane: usize, plot: Plot) {
-        let points = self.path(&self.detail.lanes[lane].trailing, |value| plot.units(value));
-        painter.line(&straight(&points), palette::INK, 3);
-    }
-
-    /// What of it is above the limit.
-    pub fn excess(&self, painter: &Painter<'_>, lane: usize, plot: Plot) {
-        let points = self.path(&self.detail.lanes[lane].trailing, |value| plot.units(value));
-        if points.iter().all(|(_, y)| *y >= plot.limit) {
-            return;
+        if both > tops.len() / 4 {
+            curve.line = straight(&tops);
+            feet.reverse();
+            tops.extend(feet);
+            curve.band = straight(&tops);
         }
-        let above: Vec<Point> = points.iter().map(|(x, y)| (*x, (*y).min(plot.limit))).collect();
-        painter.polygon(&closed(&straight(&above), plot.limit), palette::EXCESS);
+        curve.line = straight(&curve.line);
+        curve
+    }
+
+    fn trailing_curve(&self, lane: usize, plot: Plot) -> Curve {
+        self.curve(&self.detail.lanes[lane].trailing, |value| plot.units(value))
+    }
+
+    fn state_curve(&self, lane: usize, plot: Plot) -> Curve {
+        let detail = &self.detail.lanes[lane];
+        self.curve(&detail.level, |used| plot.share(used, detail.level_limit))
+    }
+
+    /// The units released in the last window.
+    pub fn trailing(&self, painter: &Painter<'_>, lane: usize, plot: Plot) {
+        painter.line(&self.trailing_curve(lane, plot).line, palette::INK, 3);
+    }
+
+    /// What lies behind the lines: how low the trailing count goes, and what of it is above the limit.
+    pub fn excess(&self, painter: &Painter<'_>, lane: usize, plot: Plot) {
+        let curve = self.trailing_curve(lane, plot);
+        painter.polygon(&curve.band, palette::BAND);
+        if curve.line.iter().any(|(_, y)| *y < plot.limit) {
+            painter.polygon(&above(&curve.line, plot.limit), palette::EXCESS);
+        }
     }
 
     /// What the lane itself counts as used.
     pub fn state(&self, painter: &Painter<'_>, lane: usize, plot: Plot, waiting: bool) {
-        let detail = &self.detail.lanes[lane];
-        let points = straight(&self.path(&detail.level, |used| plot.share(used, detail.level_limit)));
-        if waiting && points.iter().any(|(_, y)| *y < plot.base) {
-            painter.polygon(&closed(&points, plot.base), palette::WAITING);
+        let curve = self.state_curve(lane, plot);
+        if waiting && curve.line.iter().any(|(_, y)| *y < plot.base) {
+            painter.polygon(&closed(&curve.line, plot.base), palette::WAITING);
         }
-        painter.line(&points, palette::STATE, 2);
+        painter.polygon(&curve.band, palette::STATE_BAND);
+        painter.line(&curve.line, palette::STATE, 2);
+    }
+
+    /// Whether some line is drawn as the top of a band.
+    pub fn banded(&self, plot: Plot) -> bool {
+        (0..self.detail.lanes.len()).any(|lane| {
+            !self.trailing_curve(lane, plot).band.is_empty() || !self.state_curve(lane, plot).band.is_empty()
+        })
     }
 
     /// Whether a lane's lines keep below height `level` between two places.
     pub fn below(&self, lane: usize, (from, until): (i32, i32), plot: Plot, level: i32) -> bool {
-        let detail = &self.detail.lanes[lane];
-        let clear = |points: Vec<Point>| {
-            points
+        [self.trailing_curve(lane, plot), self.state_curve(lane, plot)].iter().all(|curve| {
+            curve
+                .line
                 .windows(2)
                 .all(|pair| pair[1].0 < from || pair[0].0 >= until || (pair[0].1 >= level && pair[1].1 >= level))
-        };
-        clear(self.path(&detail.trailing, |value| plot.units(value)))
-            && clear(self.path(&detail.level, |used| plot.share(used, detail.level_limit)))
+        })
     }
 
     /// Whether arrivals are few enough for a mark each.
@@ -282,7 +317,7 @@ impl Panel<'_> {
         let mut label = |line: usize, x: i32, text: &str| {
             let half = font.width(text) / 2;
             // A label keeps within its panel, as far as it can.
-            let middle = x.max(self.x + half - 24).min(self.right() - half + 24);
+            let middle = x.max(self.x + half - OVERHANG).min(self.right() - half + OVERHANG);
             let fits = middle - half >= free[line];
             if fits {
                 free[line] = middle + half + 16;
@@ -324,6 +359,21 @@ fn straight(points: &[Point]) -> Vec<Point> {
         }
     }
     kept
+}
+
+/// The area between a line and a level below it, where the line is above it.
+fn above(points: &[Point], level: i32) -> Vec<Point> {
+    let mut clipped: Vec<Point> = Vec::with_capacity(points.len() + 2);
+    for pair in points.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        clipped.push((a.0, a.1.min(level)));
+        if (a.1 < level) != (b.1 < level) && a.1 != b.1 {
+            let part = f64::from(level - a.1) / f64::from(b.1 - a.1);
+            clipped.push((a.0 + (f64::from(b.0 - a.0) * part).round() as i32, level));
+        }
+    }
+    clipped.extend(points.last().map(|last| (last.0, last.1.min(level))));
+    closed(&straight(&clipped), level)
 }
 
 /// A line closed to an area down to `level`.

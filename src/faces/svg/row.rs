@@ -121,10 +121,20 @@ pub struct Axes<'a> {
     /// The value at their top.
     pub highest: f64,
     /// Height of the lines.
-    pub plot: i32,
+    pub height: i32,
 }
 
 impl Axes<'_> {
+    /// The extent of a lane's lines below `top`.
+    pub fn plot(self, top: i32) -> Plot {
+        let base = top + self.height;
+        // Without a limit the line at which the lane's own state is full keeps its place.
+        let limit = self.report.limit.map_or(top + 14, |limit| {
+            base - (limit.units as f64 / self.highest * f64::from(self.height)).round() as i32
+        });
+        Plot { top, base, limit, highest: self.highest }
+    }
+
     /// What a lane's own state is called, with what it is full at where the limit does not say it.
     fn state(self, index: usize) -> String {
         let mut text = words::state(&self.report.lanes[index]).to_owned();
@@ -160,7 +170,7 @@ impl<'a> Row<'a> {
         let alike = words::alike(axes.report, lane);
         let heading = Heading::new(&lane.name, &rule, alike.as_deref(), &axes.state(index));
         let plot_top = top + heading.lines * LINE + AFTER_HEADING;
-        let band = (plot_top, plot_top + axes.plot + BEFORE_BAND + BAND);
+        let band = (plot_top, plot_top + axes.height + BEFORE_BAND + BAND);
         let bottom = (band.1 + AFTER_BAND).max(top + score::height(axes.report, lane) + AFTER_SCORE);
         Self { lane, index, heading, top, band, bottom }
     }
@@ -170,10 +180,9 @@ impl<'a> Row<'a> {
         painter.line(&[(MARGIN, self.top), (WIDTH - MARGIN, self.top)], palette::FAINT, 2);
         self.heading.draw(painter, self.top);
         let limit = axes.report.limit.map(|limit| limit.units);
-        let (top, base) = (self.band.0, self.band.0 + axes.plot);
-        let limit_y =
-            limit.map_or(top + 14, |limit| base - (limit as f64 / axes.highest * f64::from(axes.plot)).round() as i32);
-        let plot = Plot { top, base, limit: limit_y, highest: axes.highest };
+        let (top, base) = (self.band.0, self.band.0 + axes.height);
+        let plot = axes.plot(top);
+        let limit_y = plot.limit;
         let band = (base + BEFORE_BAND, base + BEFORE_BAND + BAND);
         for (n, panel) in axes.panels.iter().enumerate() {
             panel.grid(painter, (top, band.1));
@@ -201,13 +210,13 @@ impl<'a> Row<'a> {
         if limit != Some(0) && base - limit_y > 26 {
             painter.text((PANELS_X - 12, base + 9), SMALL, palette::SOFT, Anchor::End, "0");
         }
-        let peak_y = base - (axes.peak / axes.highest * f64::from(axes.plot)).round() as i32;
+        let peak_y = base - (axes.peak / axes.highest * f64::from(axes.height)).round() as i32;
         if limit.is_some() && limit_y - peak_y > 26 {
             let label = compact(axes.peak as u64);
             painter.text((PANELS_X - 12, peak_y + 11), SMALL, palette::SOFT, Anchor::End, &label);
         }
         if let Some(scale) = axes.scale {
-            scale.lane(painter, axes.report, self.lane, top + axes.plot / 2);
+            scale.lane(painter, axes.report, self.lane, top + axes.height / 2);
         }
         score::texts(painter, axes.report, self.lane, self.top);
     }
@@ -236,10 +245,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A number in few characters: `100`, `12,500`, `1.5M`.
+/// A number in few characters: `100`, `12.5k`, `600k`, `1.5M`.
 fn compact(value: u64) -> String {
     let short = |scale: f64, unit: &str| {
-        let text = format!("{:.1}", value as f64 / scale);
+        let decimals = usize::from(value as f64 / scale < 99.95);
+        let text = format!("{:.decimals$}", value as f64 / scale);
         format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
     };
     match value {

@@ -40,6 +40,11 @@ impl Scale {
         Some(Self { most })
     }
 
+    /// Whether some lane's bound is beyond the scale.
+    pub fn passed(self, report: &Report) -> bool {
+        report.lanes.iter().filter_map(|lane| words::bound(report, lane)).any(|bound| bound > self.most)
+    }
+
     fn x(self, ratio: f64) -> i32 {
         SCALE_X + ((ratio / self.most).min(1.0) * f64::from(SCALE_WIDTH)).round() as i32
     }
@@ -67,10 +72,11 @@ impl Scale {
         let Some(peak) = &lane.peak else { return };
         let Some(measured) = peak.ratio else { return };
         if let Some(bound) = words::bound(report, lane) {
-            let (from, to) = (self.x(measured), self.x(bound));
-            painter.line(&[(from, y), (to, y)], palette::RULE, 2);
-            if bound > self.most {
-                painter.polygon(&[(to - 4, y - 12), (to + 14, y), (to - 4, y + 12)], palette::SOFT);
+            let beyond = bound > self.most;
+            let to = self.x(bound) + if beyond { 12 } else { 0 };
+            painter.line(&[(self.x(measured), y), (to, y)], palette::RULE, 2);
+            if beyond {
+                painter.polygon(&[(to, y - 11), (to + 14, y), (to, y + 11)], palette::SOFT);
             } else {
                 painter.rect((to - 2, y - 15), (to + 3, y + 15), palette::SOFT);
             }

@@ -14,6 +14,11 @@ fn plural(n: u64, one: &str) -> String {
     format!("{} {one}{}", count(u128::from(n)), if n == 1 { "" } else { "s" })
 }
 
+/// A number with its digits in groups.
+fn grouped(digits: &str) -> String {
+    digits.parse().map_or_else(|_| digits.to_owned(), count)
+}
+
 /// What is counted: requests, or units where an arrival may cost more than one.
 pub const fn things(report: &Report) -> &'static str {
     if report.offered.largest_cost > 1 { "units" } else { "requests" }
@@ -44,7 +49,8 @@ pub fn offer(report: &Report) -> String {
         keys => format!(" with {} keys", count(u128::from(keys))),
     });
     if let (Some(first), Some(last)) = (offered.first_ns, offered.last_ns) {
-        let clock = Clock::for_span(report, first, last).precise();
+        let (from, until) = if first == last { (report.focus.from_ns, report.focus.until_ns) } else { (first, last) };
+        let clock = Clock::for_span(report, from, until).precise();
         let (first, last) = (clock.time(report.instant(first)), clock.time(report.instant(last)));
         text.push_str(&if first == last { format!(", all at {first}") } else { format!(", {first} to {last}") });
     }
@@ -59,13 +65,15 @@ pub fn rule(lane: &LaneReport) -> String {
     let knob =
         |name: &str| lane.spec.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     let is = |name: &str, value: &str| knob(name).as_deref() == Some(value);
-    let per = |text: Option<String>| match text.as_deref().and_then(|text| text.split_once('/')) {
-        Some((units, window)) => (units.to_owned(), window.to_owned()),
-        None => (String::new(), String::new()),
+    let quota = |name: &str| {
+        let text = knob(name).unwrap_or_default();
+        text.split_once('/').map(|(units, per)| (grouped(units), per.to_owned())).unwrap_or_default()
     };
-    let (units, window) = per(knob("limit"));
-    let (rate, capacity) = (knob("rate").unwrap_or_default(), knob("capacity").unwrap_or_default());
-    let burst = knob("burst").unwrap_or_default();
+    let (units, window) = quota("limit");
+    let (rate, period) = quota("rate");
+    let rate = format!("{rate}/{period}");
+    let (capacity, burst) =
+        (grouped(&knob("capacity").unwrap_or_default()), grouped(&knob("burst").unwrap_or_default()));
     let mut text = match lane.algorithm {
         _ if lane.spec.as_object().is_none_or(serde_json::Map::is_empty) => "admits nothing".to_owned(),
         "fixed-window" if is("anchor", "first-request") => format!("{units} in {window} from a first request on"),
