@@ -2,9 +2,8 @@
 //!
 //! `RLSIM_BLESS=1 cargo test figures` writes `output/` anew.
 
-use crate::scenarios::source;
 use rlsim::faces::svg;
-use rlsim::report::{Counts, Extent, Report, Sheet};
+use rlsim::report::{Counts, DecisionKind, Extent, Report, Sheet};
 use rlsim::runner::{self, Extras};
 use rlsim::scenario::{EMBEDDED, Plan, ScenarioSource};
 use rlsim::sim::Options;
@@ -33,8 +32,17 @@ fn embedded(name: &str) -> Plan {
     ScenarioSource::load(name).and_then(|source| Plan::new(&source, &[])).expect("a scenario of ours")
 }
 
+fn source(text: &str) -> ScenarioSource {
+    ScenarioSource {
+        name: "figure.toml".to_owned(),
+        text: text.to_owned(),
+        folder: "tests/data".into(),
+        embedded: false,
+    }
+}
+
 fn stated(text: &str) -> Plan {
-    Plan::new(&source("figure.toml", text), &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    Plan::new(&source(text), &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 #[test]
@@ -123,10 +131,8 @@ fn hostile_keys_are_escaped() {
         csv.push(b'\n');
     }
     fs::write(folder.path().join("hostile.csv"), csv).expect("can be written");
-    let mut source = source(
-        "hostile.toml",
-        "limit = \"5/1m\"\n[[traffic]]\ntrace = { file = \"hostile.csv\", time = \"time\", key = \"key\" }\n",
-    );
+    let mut source =
+        source("limit = \"5/1m\"\n[[traffic]]\ntrace = { file = \"hostile.csv\", time = \"time\", key = \"key\" }\n");
     source.folder = folder.path().to_owned();
     let plan = Plan::new(&source, &[]).expect("valid");
     let svg = draw(&plan, Options::default());
@@ -181,6 +187,73 @@ fn marks_are_few() {
 fn elements(svg: &str) -> usize {
     let document = Document::parse(svg).expect("XML");
     document.descendants().filter(Node::is_element).count()
+}
+
+/// The checks find what they look for.
+#[test]
+fn faults_are_found() {
+    let svg = draw(&embedded("boundary"), Options::default());
+    check("sound", &svg);
+    let text = |name: &str| {
+        let end = svg.find(name).expect("is there");
+        let start = svg[..end].rfind("<text").expect("is in a text");
+        &svg[start..end + svg[end..].find("</text>").expect("ends") + "</text>".len()]
+    };
+    let (lane, score) = (text("\nsliding-log\n"), text("\n1.00x\n"));
+    for (fault, changed) in [
+        ("small", svg.replace("font-size=\"24\"", "font-size=\"22\"")),
+        ("twice", svg.replacen(lane, &format!("{lane}{}", lane.replace("sliding", "gliding")), 1)),
+        ("cut off", svg.replacen(score, &score.replace("x=\"1", "x=\"17"), 1)),
+        ("pale", svg.replacen(lane, &lane.replace("fill=\"#16202E\"", "fill=\"#9AA5B1\""), 1)),
+        ("unnamed", svg.replacen("<title", "<other", 1).replacen("</title", "</other", 1)),
+    ] {
+        assert!(changed != svg, "{fault}: nothing changed");
+        assert!(std::panic::catch_unwind(|| check(fault, &changed)).is_err(), "{fault} is not found");
+    }
+}
+
+/// The trailing count and the log's own state, counted again from single decisions.
+#[test]
+fn lines_are_those_of_the_decisions() {
+    for (name, log) in [("boundary", "sliding-log"), ("window-edges", "log exclusive")] {
+        let (report, sheet) = look(&embedded(name), Options::default());
+        let window = i64::try_from(report.limit.expect("a limit").window_ns).expect("short");
+        let arrivals = &sheet.whole.arrivals;
+        assert_eq!(arrivals.len() as u64, report.offered.requests, "{name}: all are kept");
+        for (detail, part) in [(&sheet.whole, "whole"), (&sheet.focus, "focus")] {
+            for (i, lane) in detail.lanes.iter().enumerate() {
+                // Each admitted arrival counts from its release until a window later.
+                let decisions = arrivals.iter().zip(&sheet.whole.lanes[i].decisions);
+                let spans: Vec<(i64, i64, u64)> = decisions
+                    .filter(|(_, decision)| decision.kind != DecisionKind::Deny)
+                    .map(|(arrival, decision)| {
+                        let released = arrival.at.nanos() + decision.wait_ns as i64;
+                        (released, released + window, arrival.cost)
+                    })
+                    .collect();
+                let mut changes: Vec<i64> = spans.iter().flat_map(|(from, until, _)| [*from, *until]).collect();
+                changes.sort_unstable();
+                changes.dedup();
+                let at = |instant: i64| -> u64 {
+                    spans.iter().filter(|(from, until, _)| (*from..*until).contains(&instant)).map(|s| s.2).sum()
+                };
+                for (column, extent) in lane.trailing.iter().enumerate() {
+                    let (from, until) = (detail.edge(column).nanos(), detail.edge(column + 1).nanos());
+                    let within = changes.iter().copied().filter(|change| (from + 1..until).contains(change));
+                    let values: Vec<u64> = std::iter::once(from).chain(within).map(at).collect();
+                    let expected = Extent {
+                        min: *values.iter().min().expect("one at least") as f64,
+                        max: *values.iter().max().expect("one at least") as f64,
+                        last: at(until - 1) as f64,
+                    };
+                    assert_eq!(*extent, expected, "{name}, {part}, {}, column {column}", report.lanes[i].name);
+                    if report.lanes[i].name == log {
+                        assert_eq!(lane.level[column].last, expected.last, "{name}, {part}, {log}, column {column}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A text on the sheet, in its units.

@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(font.wrap("", 300, 2), Vec::<String>::new());
         assert_eq!(Font::bold(24).clip("short", 300), "short");
         let balanced = font.balance("one two three four five six seven eight nine", 400, 3);
-        assert_eq!(balanced, ["one two three four", "five six seven eight nine"]);
+        assert_eq!(balanced, ["one two three four five", "six seven eight nine"]);
     }
 
     #[test]

@@ -9,7 +9,10 @@ use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor};
+use plotters::style::{Color as _, FontDesc, FontFamily, FontStyle};
+
+/// A colour.
+pub use plotters::style::RGBColor as Color;
 
 /// A point in the sheet's units.
 pub type Point = (i32, i32);
@@ -27,42 +30,42 @@ const FONT_SCALE: f64 = 1.24;
 /// Colours: told apart by lightness too, for grey prints; those of texts have a contrast of at least
 /// 4.5 against everything they stand on.
 pub mod palette {
-    use plotters::style::RGBColor;
+    use super::Color;
 
     /// Titles, the trailing count.
-    pub const INK: RGBColor = RGBColor(0x16, 0x20, 0x2E);
+    pub const INK: Color = Color(0x16, 0x20, 0x2E);
     /// What explains.
-    pub const SOFT: RGBColor = RGBColor(0x4A, 0x55, 0x63);
+    pub const SOFT: Color = Color(0x4A, 0x55, 0x63);
     /// Baselines.
-    pub const RULE: RGBColor = RGBColor(0x9A, 0xA5, 0xB1);
+    pub const RULE: Color = Color(0x9A, 0xA5, 0xB1);
     /// Grid lines and separators.
-    pub const FAINT: RGBColor = RGBColor(0xDD, 0xE3, 0xEA);
+    pub const FAINT: Color = Color(0xDD, 0xE3, 0xEA);
     /// The span of the close-up within the whole run.
-    pub const LENS: RGBColor = RGBColor(0xE4, 0xEC, 0xF4);
+    pub const LENS: Color = Color(0xE4, 0xEC, 0xF4);
     /// The paper.
-    pub const PAPER: RGBColor = RGBColor(0xFF, 0xFF, 0xFF);
+    pub const PAPER: Color = Color(0xFF, 0xFF, 0xFF);
     /// Released at once.
-    pub const ALLOWED: RGBColor = RGBColor(0x00, 0x4C, 0x80);
+    pub const ALLOWED: Color = Color(0x00, 0x4C, 0x80);
     /// Released later: marks and bins.
-    pub const DELAYED: RGBColor = RGBColor(0x4D, 0xA8, 0xDC);
+    pub const DELAYED: Color = Color(0x4D, 0xA8, 0xDC);
     /// The same where it carries text or lines.
-    pub const DELAYED_INK: RGBColor = RGBColor(0x1C, 0x6C, 0x9E);
+    pub const DELAYED_INK: Color = Color(0x1C, 0x6C, 0x9E);
     /// Waiting to be released.
-    pub const WAITING: RGBColor = RGBColor(0xC5, 0xE3, 0xF6);
+    pub const WAITING: Color = Color(0xC5, 0xE3, 0xF6);
     /// Refused: marks and bins.
-    pub const DENIED: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
+    pub const DENIED: Color = Color(0xD5, 0x5E, 0x00);
     /// The same where it carries text.
-    pub const DENIED_INK: RGBColor = RGBColor(0xA8, 0x45, 0x00);
+    pub const DENIED_INK: Color = Color(0xA8, 0x45, 0x00);
     /// Above the limit.
-    pub const EXCESS: RGBColor = RGBColor(0xF5, 0xC5, 0x42);
+    pub const EXCESS: Color = Color(0xF5, 0xC5, 0x42);
     /// Down to where the trailing count went.
-    pub const BAND: RGBColor = RGBColor(0xC6, 0xCC, 0xD4);
+    pub const BAND: Color = Color(0xC6, 0xCC, 0xD4);
     /// Down to where the lane's own state went.
-    pub const STATE_BAND: RGBColor = RGBColor(0xE6, 0xCF, 0xE2);
+    pub const STATE_BAND: Color = Color(0xE6, 0xCF, 0xE2);
     /// The lane's own state.
-    pub const STATE: RGBColor = RGBColor(0x8A, 0x2C, 0x7A);
+    pub const STATE: Color = Color(0x8A, 0x2C, 0x7A);
     /// Behind a tag.
-    pub const TAG: RGBColor = RGBColor(0xEC, 0xEF, 0xF3);
+    pub const TAG: Color = Color(0xEC, 0xEF, 0xF3);
 }
 
 /// On which side of its anchor a text stands.
@@ -99,7 +102,7 @@ impl<'a> Painter<'a> {
     }
 
     /// A text on its baseline.
-    pub fn text(&self, (x, baseline): Point, font: Font, color: RGBColor, anchor: Anchor, text: &str) {
+    pub fn text(&self, (x, baseline): Point, font: Font, color: Color, anchor: Anchor, text: &str) {
         let style = if font.bold { FontStyle::Bold } else { FontStyle::Normal };
         let h = match anchor {
             Anchor::Start => HPos::Left,
@@ -115,42 +118,42 @@ impl<'a> Painter<'a> {
     }
 
     /// A line through points.
-    pub fn line(&self, points: &[Point], color: RGBColor, width: u32) {
+    pub fn line(&self, points: &[Point], color: Color, width: u32) {
         if points.len() > 1 {
             self.draw(&PathElement::new(points, color.stroke_width(width)));
         }
     }
 
     /// A filled polygon.
-    pub fn polygon(&self, points: &[Point], color: RGBColor) {
+    pub fn polygon(&self, points: &[Point], color: Color) {
         if points.len() > 2 {
             self.draw(&Polygon::new(points, color.filled()));
         }
     }
 
     /// A filled rectangle.
-    pub fn rect(&self, corner: Point, opposite: Point, color: RGBColor) {
+    pub fn rect(&self, corner: Point, opposite: Point, color: Color) {
         self.draw(&Rectangle::new([corner, opposite], color.filled()));
     }
 
     /// A filled circle.
-    pub fn dot(&self, center: Point, radius: i32, color: RGBColor) {
+    pub fn dot(&self, center: Point, radius: i32, color: Color) {
         self.draw(&Circle::new(center, radius, color.filled()));
     }
 
     /// An open circle.
-    pub fn ring(&self, center: Point, radius: i32, color: RGBColor) {
+    pub fn ring(&self, center: Point, radius: i32, color: Color) {
         self.draw(&Circle::new(center, radius, color.stroke_width(2)));
     }
 
     /// Upright marks at each `x`, as one element.
-    pub fn ticks(&self, xs: &[i32], (top, bottom): (i32, i32), color: RGBColor) {
+    pub fn ticks(&self, xs: &[i32], (top, bottom): (i32, i32), color: Color) {
         let tooth = |x: &i32| [(*x - 1, bottom), (*x - 1, top), (*x + 1, top), (*x + 1, bottom)];
         self.polygon(&xs.iter().flat_map(tooth).collect::<Vec<_>>(), color);
     }
 
     /// Diagonal crosses at each `x`, as one element; thin ones where they overlap.
-    pub fn crosses(&self, xs: &[i32], (top, bottom): (i32, i32), color: RGBColor) {
+    pub fn crosses(&self, xs: &[i32], (top, bottom): (i32, i32), color: Color) {
         let half = (bottom - top) / 2;
         let crowded = xs.windows(2).any(|pair| pair[1] - pair[0] < 2 * half);
         let bar = if crowded { 1 } else { 3 };
@@ -171,13 +174,13 @@ impl<'a> Painter<'a> {
     }
 
     /// A dashed level line, as one element.
-    pub fn dashes(&self, (from, until): (i32, i32), y: i32, color: RGBColor) {
+    pub fn dashes(&self, (from, until): (i32, i32), y: i32, color: Color) {
         let dash = |x: i32| [(x, y + 1), (x, y - 1), ((x + 14).min(until), y - 1), ((x + 14).min(until), y + 1)];
         self.polygon(&(from..until).step_by(24).flat_map(dash).collect::<Vec<_>>(), color);
     }
 
     /// An upright line of dashes with gaps, as one element.
-    pub fn upright(&self, x: i32, (top, bottom): (i32, i32), (dash, gap): (i32, i32), color: RGBColor) {
+    pub fn upright(&self, x: i32, (top, bottom): (i32, i32), (dash, gap): (i32, i32), color: Color) {
         let part = |y: i32| {
             let end = (y + dash).min(bottom);
             [(x - 1, y), (x + 1, y), (x + 1, end), (x - 1, end)]

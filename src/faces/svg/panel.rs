@@ -1,7 +1,7 @@
 //! One span of the run on the time axis: a lane's lines, and the arrivals below them.
 
 use super::measure::Font;
-use super::paint::{Anchor, Painter, Point, palette};
+use super::paint::{Anchor, Color, Painter, Point, palette};
 use crate::faces::format::{Clock, date};
 use crate::report::{Counts, DecisionKind, Detail, Extent};
 use crate::time::SimTime;
@@ -255,13 +255,7 @@ impl Panel<'_> {
     }
 
     /// Bins of several kinds upon each other; what is there at all is seen.
-    fn stack(
-        &self,
-        painter: &Painter<'_>,
-        (top, bottom): (i32, i32),
-        kinds: &[(Vec<u64>, plotters::style::RGBColor)],
-        highest: u64,
-    ) {
+    fn stack(&self, painter: &Painter<'_>, (top, bottom): (i32, i32), kinds: &[(Vec<u64>, Color)], highest: u64) {
         let step = self.merge(BIN);
         let height = f64::from(bottom - top);
         let mut floor = vec![bottom; kinds.first().map_or(0, |(bins, _)| bins.len())];

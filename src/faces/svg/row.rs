@@ -143,6 +143,12 @@ impl Axes<'_> {
         if full > 0 && self.report.limit.is_none_or(|limit| limit.units != full) {
             text.push_str(&format!(", full at {}", compact(full)));
         }
+        // What is cut off at the top is said.
+        let most = lanes().flat_map(|lane| &lane.level).map(|extent| extent.max).fold(0.0, f64::max);
+        let plot = self.plot(0);
+        if full > 0 && most / full as f64 * f64::from(plot.base - plot.limit) > f64::from(self.height + 1) {
+            text.push_str(&format!(", up to {}", compact(most.round() as u64)));
+        }
         text
     }
 }

@@ -1,11 +1,10 @@
 //! At the right: each lane's peak and its proven worst case on one scale, and what came of it.
 
 use super::measure::Font;
-use super::paint::{Anchor, Painter, palette};
+use super::paint::{Anchor, Color, Painter, palette};
 use super::{SMALL, words};
 use crate::faces::format::{count, ratio};
 use crate::report::{LaneReport, Report};
-use plotters::style::RGBColor;
 
 /// Left edge of the scale.
 pub const SCALE_X: i32 = 1216;
@@ -94,7 +93,7 @@ struct Piece {
     x: i32,
     line: i32,
     font: Font,
-    color: RGBColor,
+    color: Color,
     text: String,
     /// Whether it stands on the colour of what is above the limit.
     above: bool,
@@ -121,7 +120,7 @@ fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
         }
         line += 1;
     }
-    let mut add = |line: i32, x: i32, color: RGBColor, text: &str| {
+    let mut add = |line: i32, x: i32, color: Color, text: &str| {
         pieces.push(Piece { x, line, font: SMALL, color, text: SMALL.clip(text, room(x)), above: false });
     };
     if let Some(verdict) = words::verdict(report, lane) {
