@@ -1,7 +1,9 @@
 //! All integration tests in one binary.
 
+mod conformance;
 mod equivalence;
 mod laws;
 mod limiters;
 mod oracle;
 mod oracles;
+mod simulate;
