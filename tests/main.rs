@@ -6,4 +6,5 @@ mod laws;
 mod limiters;
 mod oracle;
 mod oracles;
+mod quota;
 mod simulate;
