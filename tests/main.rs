@@ -2,6 +2,7 @@
 
 mod conformance;
 mod equivalence;
+mod facts;
 mod laws;
 mod limiters;
 mod oracle;
