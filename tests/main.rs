@@ -1,5 +1,6 @@
 //! All integration tests in one binary.
 
+mod cases;
 mod conformance;
 mod equivalence;
 mod facts;
