@@ -8,5 +8,7 @@ mod laws;
 mod limiters;
 mod oracle;
 mod oracles;
+mod peaks;
 mod quota;
+mod scenes;
 mod simulate;

@@ -295,12 +295,15 @@ impl Clock {
                 Some(at)
             }
             Self::Edges { edge, window, margin, requests, i, edges } => {
+                if *requests == 0 {
+                    return None;
+                }
                 if *i == 2 * *requests {
                     *i = 0;
                     *edges -= 1;
                     *edge = edge.saturating_add(*window);
                 }
-                if *edges == 0 || *requests == 0 || stage.until.is_some_and(|until| *edge >= until.nanos()) {
+                if *edges == 0 || stage.until.is_some_and(|until| *edge >= until.nanos()) {
                     return None;
                 }
                 let side = *i / *requests;
@@ -309,12 +312,15 @@ impl Clock {
                 Some(if side == 0 { *edge - *margin as i64 + offset } else { *edge + offset })
             }
             Self::Spikes { next, idle, requests, i, left } => {
+                if *requests == 0 {
+                    return None;
+                }
                 if i == requests {
                     *i = 0;
                     *left -= 1;
                     *next = next.saturating_add(*idle);
                 }
-                if *left == 0 || *requests == 0 {
+                if *left == 0 {
                     return None;
                 }
                 *i += 1;
