@@ -1,8 +1,10 @@
 //! All integration tests in one binary.
 
+mod bounds;
 mod cases;
 mod conformance;
 mod equivalence;
+mod exhaustive;
 mod facts;
 mod laws;
 mod limiters;

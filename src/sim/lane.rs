@@ -24,6 +24,11 @@ impl LanePlan {
     #[must_use]
     pub fn bound(&self, span: SimDuration, largest_cost: u64) -> Option<u128> {
         let span = match self.clock_resolution {
+            // What waits is released at its place in the schedule, or on arrival if that is later
+            // in the tick: what is released from s on has its place no earlier than the tick of s.
+            Some(tick) if !span.is_zero() && self.limiter.delays() => {
+                SimDuration::from_wide_nanos(span.nanos() + u128::from(tick) - 1)
+            }
             // The clock's ticks in a span of T lie in a closed span of ceil((T - 1 ns) / tick) ticks.
             Some(tick) if !span.is_zero() => {
                 let tick = u128::from(tick);
