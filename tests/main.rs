@@ -14,3 +14,4 @@ mod peaks;
 mod quota;
 mod scenes;
 mod simulate;
+mod traffic_laws;

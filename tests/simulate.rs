@@ -65,7 +65,16 @@ pub fn arrivals(plan: &Plan) -> Vec<Arrival> {
 
 /// The instants of all arrivals of a scenario.
 pub fn instants(text: &str) -> Vec<i64> {
-    arrivals(&plan(text)).into_iter().map(|arrival| arrival.at).collect()
+    let mut traffic = Traffic::open(&plan(text).traffic).expect("synthetic");
+    let mut batch = Batch::default();
+    let mut all = Vec::new();
+    loop {
+        traffic.fill(&mut batch, 10_000).expect("synthetic");
+        if batch.is_empty() {
+            return all;
+        }
+        all.extend(batch.at.iter().map(|at| at.nanos()));
+    }
 }
 
 /// Keeps every decision of every reported lane.

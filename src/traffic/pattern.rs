@@ -68,7 +68,8 @@ impl Names {
             self.ids.resize(index + 1, u32::MAX);
         }
         if self.ids[index] == u32::MAX {
-            let name = if self.single { self.prefix.clone() } else { format!("{}-{}", self.prefix, index + 1) };
+            // No traffic has a dot in its name, so none is named like a key of another.
+            let name = if self.single { self.prefix.clone() } else { format!("{}.{}", self.prefix, index + 1) };
             self.ids[index] = self.table.intern(name.as_bytes());
         }
         self.ids[index]
