@@ -5,6 +5,7 @@ mod cases;
 mod conformance;
 mod equivalence;
 mod exhaustive;
+mod extremes;
 mod facts;
 mod laws;
 mod limiters;

@@ -144,3 +144,8 @@ pub fn bursts(trace: &[(i64, u64)]) -> String {
 pub fn who_lane(name: &str, algorithm: &str) -> String {
     format!("[[lane]]\nname = \"{name}\"\nkey = \"who\"\n{algorithm}\n")
 }
+
+/// What an algorithm calls its burst.
+pub fn burst_of(algorithm: &str) -> &'static str {
+    if algorithm == "leaky-bucket" { "capacity" } else { "burst" }
+}

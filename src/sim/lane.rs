@@ -117,7 +117,10 @@ impl Lane {
     /// A lane before its first arrival.
     #[must_use]
     pub fn new(plan: LanePlan, workload: &Workload) -> Self {
-        let limiter = plan.limiter.build(workload);
+        // The limiter sees the tick before the first arrival, which may lie before all of them.
+        let (from, until) = workload.times;
+        let from = plan.clock_resolution.map_or(from, |tick| from.floor_to(tick));
+        let limiter = plan.limiter.build(&Workload { times: (from, until), ..*workload });
         let ids = plan.exempt.contains(&true).then(Renumber::default);
         Self { plan, limiter, verdicts: Verdicts::default(), scratch: Scratch::default(), ids }
     }

@@ -118,6 +118,15 @@ impl Source for PatternSource {
                 self.ended = self.stage.until.is_some_and(|until| at >= until.nanos());
                 continue;
             }
+            if at > SimTime::MAX.nanos() {
+                return Err(Error::Range {
+                    message: format!(
+                        "traffic `{}` goes on past {}, the end of the clock's range in 2116",
+                        self.key.prefix,
+                        SimTime::MAX
+                    ),
+                });
+            }
             let key = self.picker.next(&mut self.rng);
             rows.at.push(SimTime::from_nanos(at));
             rows.cost.push(self.cost);
