@@ -2,9 +2,11 @@
 
 mod bounds;
 mod cases;
+mod clocks;
 mod conformance;
 mod equivalence;
 mod exhaustive;
+mod extreme_runs;
 mod extremes;
 mod facts;
 mod laws;

@@ -466,3 +466,20 @@ fn states_are_as_small_as_stated() {
         assert_eq!((report.lanes[0].state.keys, report.lanes[0].state.bytes_per_key), (50, bytes), "{lane}");
     }
 }
+
+/// Without a limit there is nothing to compare with: no peak, no excess, no false decisions.
+#[test]
+fn without_a_yardstick() {
+    let text = "envelope = [\"1s\", \"10s\"]\n[[traffic]]\nburst = { requests = 30, over = \"30s\" }\n\
+                [[lane]]\nsliding-log = { limit = \"5/10s\" }\n";
+    let measured = report(text);
+    let lane = &measured.lanes[0];
+    assert!(measured.limit.is_none() && measured.offered.peak.is_none());
+    assert!(lane.peak.is_none() && lane.over.is_none());
+    assert_eq!((lane.false_denials, lane.false_admissions), (None, None));
+    // Five in the first five seconds of each ten.
+    assert_eq!((lane.allowed, lane.denied), (15, 15));
+    let points: Vec<(u64, Option<u128>)> = lane.envelope.iter().map(|point| (point.units, point.bound)).collect();
+    assert_eq!(points, [(1, Some(5)), (5, Some(5))]);
+    assert!(report(&text.replace("envelope = [\"1s\", \"10s\"]\n", "")).lanes[0].envelope.is_empty());
+}
