@@ -132,3 +132,16 @@ fn buckets() {
         }
     }
 }
+
+/// Tokens that come together at the ends of periods; and a meter that compares before.
+#[test]
+fn buckets_of_other_kinds() {
+    for (l, w) in SIZES {
+        for b in 1..=3 {
+            let steps = |x: i64| b + b.min(l) * up(x, w);
+            check(&format!("token-bucket = {{ burst = {b}, refill = \"interval\" }}"), l, w, steps);
+            let before = format!("leaky-bucket = {{ mode = \"meter\", compare = \"before\", capacity = {b} }}");
+            check(&before, l, w, |x| b + up(l * x, w));
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod oracle;
 mod oracles;
 mod peaks;
 mod quota;
+mod recount;
 mod scenes;
 mod simulate;
 mod traffic_laws;
