@@ -95,6 +95,12 @@ fn unusual_sheets_can_be_read() {
         ("two days", format!("{start}limit = \"5/1m\"\nduration = \"3m\"\n{steady}")),
         ("thirty days", format!("{start}limit = \"5/1h\"\nduration = \"30d\"\n{}", steady.replace("6/1m", "100/1d"))),
         ("all at once", "limit = \"10/1s\"\nduration = \"3s\"\n[[traffic]]\nburst = { requests = 50 }\n".to_owned()),
+        (
+            "a century",
+            "limit = \"10/1d\"\nduration = \"50000d\"\n[[traffic]]\nsteady = { rate = \"1/500d\" }\n\
+             [[traffic]]\nburst = { requests = 99, at = \"40000d\" }\n"
+                .to_owned(),
+        ),
         ("nothing denied", format!("limit = \"100/1m\"\nduration = \"9m\"\n{steady}")),
         ("many lanes", format!("title = \"{long}\"\nabout = \"{long}\"\nlimit = \"50/1m\"\nduration = \"3m\"\n{steady}{lanes}")),
         (

@@ -84,8 +84,8 @@ struct Record {
 /// One key of one stream above the limit.
 #[derive(Clone, Copy, Debug)]
 struct Over {
-    /// Until when it is known to be above.
-    until: i64,
+    /// Until when it is known to be above: a window after the last release there may be.
+    until: i128,
     total: u128,
     /// Entries (counted from the ring's first ever) that must leave before it no longer is.
     cut: u64,
@@ -229,7 +229,7 @@ impl Record {
         let end = ring.removed + ring.entries.len() as u64;
         self.first_over = self.first_over.min(at);
         let over = self.over.entry(key).or_insert(Over {
-            until: at,
+            until: i128::from(at),
             total: 0,
             cut: ring.removed,
             kept: 0,
@@ -250,8 +250,9 @@ impl Record {
             over.kept -= entry.cost * u64::from(entry.streams >> i & 1);
             over.cut += 1;
         }
-        let until = ring.entries[(over.cut - ring.removed - 1) as usize].at + span;
-        over.total += (until - at.max(over.until)).max(0) as u128;
+        let last = ring.entries[(over.cut - ring.removed - 1) as usize].at;
+        let until = i128::from(last) + i128::from(span);
+        over.total += (until - over.until.max(i128::from(at))).max(0) as u128;
         over.until = over.until.max(until);
     }
 }

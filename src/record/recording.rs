@@ -232,8 +232,7 @@ impl Recording {
                 bound: plan.bound(span, largest),
             })
             .collect();
-        let waited = delayed > 0;
-        let quantile = |share| if waited { recorder.wait_quantile(share) } else { (allowed > 0).then_some(0) };
+        let quantile = |percent| recorder.wait_quantile(percent);
         let size = lane.size();
         let by_key = &self.offered.by_key[plan.column];
         LaneReport {
@@ -258,9 +257,9 @@ impl Recording {
             false_denials: self.plan.limit.map(|_| recorder.false_denials),
             false_admissions: self.plan.limit.map(|_| recorder.false_admissions),
             wait_ns: WaitReport {
-                p50: quantile(0.50),
-                p95: quantile(0.95),
-                p99: quantile(0.99),
+                p50: quantile(50),
+                p95: quantile(95),
+                p99: quantile(99),
                 max: (allowed + delayed > 0).then_some(recorder.longest_wait),
             },
             state: StateReport {
