@@ -4,7 +4,7 @@ use super::cli::{Color, Format, OutputArgs, ReplayArgs, RunArgs};
 use super::output::{OutputFile, stdout};
 use crate::error::Error;
 use crate::faces::text::{TextOptions, text};
-use crate::faces::{csv::csv, json::json};
+use crate::faces::{csv::csv, json::json, svg};
 use crate::record::DecisionLog;
 use crate::report::Report;
 use crate::runner::{self, Extras, Outcome};
@@ -143,7 +143,10 @@ fn carry_out(plan: &Plan, args: &OutputArgs) -> Result<u8, Error> {
         let content = match kind {
             Kind::Json => json(&outcome.report),
             Kind::Csv => csv(&outcome.report),
-            Kind::Svg => return Err(Error::usage("SVG is not available yet")),
+            Kind::Svg => {
+                let mut go_on = || !interrupted.load(Ordering::Relaxed);
+                svg::sheet(&outcome.report, &runner::sheet(plan, &outcome, options, &mut go_on)?)
+            }
         };
         file.write_all(&content)?;
         wrote(path);
