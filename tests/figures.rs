@@ -262,6 +262,19 @@ fn lines_are_those_of_the_decisions() {
     }
 }
 
+/// The highest point of a lane's line is the lane's peak.
+#[test]
+fn lines_rise_to_the_peak() {
+    for scenario in EMBEDDED {
+        let (report, sheet) = look(&embedded(scenario.name), Options::default());
+        for (lane, detail) in report.lanes.iter().zip(&sheet.whole.lanes) {
+            let highest = detail.trailing.iter().map(|extent| extent.max).fold(0.0, f64::max);
+            let peak = lane.peak.as_ref().map_or(0, |peak| peak.units);
+            assert_eq!(highest, peak as f64, "{}, {}", scenario.name, lane.name);
+        }
+    }
+}
+
 /// A text on the sheet, in its units.
 struct Label<'a> {
     text: &'a str,

@@ -3,7 +3,7 @@
 
 use crate::limiter::{Decision, KeyId, Used, Verdicts};
 use crate::report::{Counts, DecisionDetail, DecisionKind, Extent};
-use crate::sim::{Lane, Observer, Step, Tap};
+use crate::sim::{Lane, LanePlan, Observer, Step, Tap};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
 use std::collections::VecDeque;
@@ -141,7 +141,7 @@ impl Trace {
 #[derive(Debug)]
 pub struct SpanRecorder {
     lane: usize,
-    column: usize,
+    plan: LanePlan,
     columns: Columns,
     whose: Whose,
     tracked: Option<KeyId>,
@@ -156,12 +156,11 @@ pub struct SpanRecorder {
 }
 
 impl SpanRecorder {
-    /// Records lane number `lane`, whose keys are those of key column `column`; follows `tracked`
-    /// through windows of `window`.
+    /// Records lane number `lane` of this plan; follows `tracked` through windows of `window`.
     #[must_use]
     pub fn new(
         lane: usize,
-        column: usize,
+        plan: &LanePlan,
         columns: Columns,
         whose: Whose,
         tracked: Option<KeyId>,
@@ -169,7 +168,7 @@ impl SpanRecorder {
     ) -> Self {
         Self {
             lane,
-            column,
+            plan: plan.clone(),
             columns,
             whose,
             tracked,
@@ -232,7 +231,8 @@ impl Observer for SpanRecorder {
             }
             if let Some(window) = self.window
                 && admitted
-                && self.tracked == Some(batch.keys[self.column][row])
+                && self.tracked == Some(batch.keys[self.plan.column][row])
+                && !self.plan.exempts(batch.source[row])
             {
                 let released = at + wait as i64;
                 self.expire(released, window);

@@ -107,7 +107,7 @@ pub fn detail(
         .iter()
         .zip(&tracked)
         .enumerate()
-        .map(|(i, (lane, key))| SpanRecorder::new(i, lane.column, columns, whose, *key, window))
+        .map(|(i, (lane, key))| SpanRecorder::new(i, lane, columns, whose, *key, window))
         .collect();
     let mut levels: Vec<LevelTap> =
         tracked.iter().map(|key| LevelTap::new(columns, whose, *key, closeup.keep)).collect();
