@@ -5,8 +5,8 @@
 
 use crate::simulate::plan;
 use rlsim::limiter::{KeyId, LimiterSpec, Rows, Verdicts, Workload};
-use rlsim::record::{PeakWindow, Stream};
-use rlsim::sim::{Observer, Step};
+use rlsim::record::{Stream, peak_window};
+use rlsim::sim::Step;
 use rlsim::time::{SimDuration, SimTime};
 use rlsim::traffic::Batch;
 use std::path::Path;
@@ -92,7 +92,7 @@ impl Arrivals {
 
     /// The most requests of one key in a span of so many seconds.
     fn peak(&self, seconds: u64) -> u64 {
-        let mut window = PeakWindow::new(SimDuration::from_secs(seconds), None, 0, None, vec![Stream::Offered]);
+        let mut window = peak_window(SimDuration::from_secs(seconds), None, 0, None, vec![Stream::Offered], true);
         let batch = Batch {
             first: 0,
             at: self.at.clone(),

@@ -15,7 +15,7 @@ pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::{focus, whole};
 pub use lane::LaneRecorder;
 pub use offered::Offered;
-pub use peak::{Excess, MAX_STREAMS, Peak, PeakWindow, Stream};
+pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Stream, peak_window};
 pub use recording::{Findings, RecordPlan, Recording};
 pub use span::{Columns, LevelTap, SpanRecorder, Whose};
 pub use timeline::{BINS, Timeline};

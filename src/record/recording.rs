@@ -1,6 +1,8 @@
 //! All observers of a run, and the findings they make together.
 
-use super::{Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakWindow, Stream, Timeline};
+use super::{
+    Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakStreams, Stream, Timeline, peak_window,
+};
 use crate::limiter::{Edge, KeyId, LimiterSpec, SlidingLogSpec};
 use crate::quota::Limit;
 use crate::report::{
@@ -41,7 +43,7 @@ pub struct Recording {
     timeline: Timeline,
     agreement: Agreement,
     /// The limit's window first, if there is a limit; then the envelope's spans.
-    windows: Vec<(SimDuration, Vec<PeakWindow>)>,
+    windows: Vec<(SimDuration, Vec<Box<dyn PeakStreams>>)>,
 }
 
 /// What a recording found.
@@ -126,7 +128,7 @@ impl Recording {
         let mut observers: Vec<Box<dyn Observer + '_>> = Vec::new();
         // The dearest first, so that threads end together.
         for (_, windows) in &mut self.windows {
-            observers.extend(windows.iter_mut().map(|window| Box::new(window) as Box<dyn Observer + '_>));
+            observers.extend(windows.iter_mut().map(|window| Box::new(&mut **window) as Box<dyn Observer + '_>));
         }
         observers.extend(self.recorders.iter_mut().map(|recorder| Box::new(recorder) as Box<dyn Observer + '_>));
         observers.push(Box::new(&mut self.offered));
@@ -344,7 +346,7 @@ fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
 
 /// The windows of one span: lanes that release on arrival share one, those that delay have their
 /// own, and what was offered goes with the first that sees all of it.
-fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<PeakWindow> {
+fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<Box<dyn PeakStreams>> {
     let limit = plan.limit.filter(|limit| limit.window == span).map(|limit| limit.units);
     let mut groups: Vec<(Option<LanePlan>, usize, Vec<Stream>)> = vec![(None, 0, vec![Stream::Offered])];
     for (i, lane) in plan.lanes.iter().enumerate() {
@@ -367,6 +369,11 @@ fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<PeakWindow> {
             None => groups.push((subject, lane.column, vec![Stream::Lane(i)])),
         }
     }
-    let window = |(plan, column, streams)| PeakWindow::new(span, limit, column, plan, streams);
-    groups.into_iter().map(window).collect()
+    groups
+        .into_iter()
+        .map(|(subject, column, streams)| {
+            let ordered = !matches!(streams[..], [Stream::Lane(lane)] if plan.lanes[lane].limiter.delays());
+            peak_window(span, limit, column, subject, streams, ordered)
+        })
+        .collect()
 }
