@@ -155,8 +155,8 @@ impl<const N: usize> KeyWindow<N> {
     #[inline]
     fn add(&mut self, entry: Entry) {
         let masks = &MASKS[usize::from(entry.streams())];
-        for i in 0..N {
-            self.sums[i] += entry.units() & masks[i];
+        for (sum, mask) in self.sums.iter_mut().zip(masks) {
+            *sum += entry.units() & mask;
         }
         self.entries.push_back(entry);
     }
@@ -166,8 +166,8 @@ impl<const N: usize> KeyWindow<N> {
     fn expire(&mut self, at: i64, span: i64) {
         while let Some(entry) = self.entries.front().copied().filter(|entry| entry.at <= at - span) {
             let masks = &MASKS[usize::from(entry.streams())];
-            for i in 0..N {
-                self.sums[i] -= entry.units() & masks[i];
+            for (sum, mask) in self.sums.iter_mut().zip(masks) {
+                *sum -= entry.units() & mask;
             }
             self.entries.pop_front();
             self.removed += 1;
@@ -180,8 +180,8 @@ impl<const N: usize> KeyWindow<N> {
         let masks = &MASKS[usize::from(streams)];
         // Sums and thresholds fit 63 bits: a difference is negative below the threshold.
         let mut below = -1;
-        for i in 0..N {
-            below &= (self.sums[i] as i64).wrapping_sub(notice[i] as i64) | !(masks[i] as i64);
+        for ((sum, notice), mask) in self.sums.iter().zip(notice).zip(masks) {
+            below &= (*sum as i64).wrapping_sub(*notice as i64) | !(*mask as i64);
         }
         below >= 0
     }
