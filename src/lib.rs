@@ -4,6 +4,7 @@
 //! allows, delays and denies. Layers, each importing only those before it: [`time`] and [`quota`];
 //! [`limiter`].
 
+pub mod commands;
 pub mod error;
 pub mod faces;
 pub mod limiter;

@@ -1,22 +1,26 @@
 //! The `rlsim` binary.
-fn main() {
-    let name = std::env::args().nth(1).unwrap();
-    let source = rlsim::scenario::ScenarioSource::load(&name).unwrap();
-    let plan = match rlsim::scenario::Plan::new(&source, &[]) {
-        Ok(p) => p,
-        Err(e) => {
-            println!("{e:#?}");
-            return;
+
+use rlsim::commands::tui;
+use rlsim::error::Error;
+use rlsim::scenario::{Plan, ScenarioSource};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["run", name, "--tui"] => {
+            let name = (*name).to_owned();
+            let load = move || Plan::new(&ScenarioSource::load(&name)?, &[]);
+            let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            tui::open(load, tui::Options { colour, ..tui::Options::default() })
         }
+        _ => Err(Error::usage("rlsim run FILE --tui")),
     };
-    let outcome = rlsim::runner::run(&plan, rlsim::sim::Options::default(), Default::default(), &mut |_| true).unwrap();
-    let mut v = serde_json::to_value(&outcome.report).unwrap();
-    for lane in v["lanes"].as_array_mut().unwrap() {
-        lane["timeline"] = serde_json::Value::Null;
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
     }
-    println!("{}", serde_json::to_string_pretty(&v).unwrap());
-    for unmet in rlsim::scenario::Expectation::unmet(&plan.expectations, &outcome.report) {
-        println!("{unmet}");
-    }
-    println!("{}", toml::to_string_pretty(&plan.resolved()).unwrap());
 }

@@ -2,3 +2,4 @@
 //! compute no statistic of their own.
 
 pub mod format;
+pub mod tui;

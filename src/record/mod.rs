@@ -1,6 +1,7 @@
 //! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
 
 mod agreement;
+mod course;
 mod focus;
 mod lane;
 mod offered;
@@ -10,10 +11,11 @@ mod span;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
+pub use course::{Course, PeakCourse};
 pub use focus::focus;
 pub use lane::LaneRecorder;
 pub use offered::Offered;
 pub use peak::{Excess, MAX_STREAMS, Peak, PeakWindow, Stream};
-pub use recording::{Findings, RecordPlan, Recording};
+pub use recording::{Findings, RecordPlan, Recording, peak_windows};
 pub use span::{Columns, LevelTap, SpanRecorder, Whose};
 pub use timeline::{BINS, Timeline};

@@ -4,7 +4,9 @@
 //! release on arrival: an entry carries one bit a lane, and each lane has its own sum. Entries that
 //! have left the span linger until a sum could set a record, so that most arrivals only append.
 
+use super::{Columns, PeakCourse};
 use crate::limiter::{KeyId, Verdicts};
+use crate::report::Change;
 use crate::sim::{Lane, LanePlan, Observer, Step};
 use crate::time::{SimDuration, SimTime};
 use hashbrown::HashMap;
@@ -53,6 +55,8 @@ pub struct PeakWindow {
     /// Sum of the ring's units, a number a key and stream.
     sums: Vec<u64>,
     records: Vec<Record>,
+    /// How each stream's peak runs through a span; empty if nobody asked.
+    courses: Vec<PeakCourse>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -129,7 +133,25 @@ impl PeakWindow {
             streams,
             rings: Vec::new(),
             sums: Vec::new(),
+            courses: Vec::new(),
         }
+    }
+
+    /// The same, also following how each peak runs through a span; keeps at most `keep` records.
+    #[must_use]
+    pub fn with_courses(mut self, columns: Columns, keep: usize) -> Self {
+        self.courses = vec![PeakCourse::new(columns, keep); self.streams.len()];
+        self
+    }
+
+    /// For each stream, the peak so far at the end of each column, and its records if few.
+    pub fn take_courses(&mut self) -> Vec<(Vec<u64>, Vec<Change>)> {
+        std::mem::take(&mut self.courses).into_iter().map(PeakCourse::finish).collect()
+    }
+
+    /// Whether releases may come out of order of time, so that a peak's course needs all of them.
+    fn follows_delays(&self) -> bool {
+        !self.courses.is_empty() && matches!(self.streams[..], [Stream::Lane(_)])
     }
 
     /// The streams, in the order of [`peak`](Self::peak) and [`excess`](Self::excess).
@@ -158,7 +180,7 @@ impl PeakWindow {
     }
 
     #[inline]
-    fn release(&mut self, key: KeyId, at: i64, cost: u64, streams: u32) {
+    fn release(&mut self, key: KeyId, at: i64, cost: u64, streams: u32, number: u64) {
         if cost == 0 || streams == 0 {
             return;
         }
@@ -174,14 +196,15 @@ impl PeakWindow {
             *sum += cost * u64::from(streams >> i & 1);
             notable |= *sum >= record.notice;
         }
-        if notable {
-            self.settle(key, at, streams);
+        if notable || self.follows_delays() {
+            self.settle(key, at, streams, number);
         }
     }
 
-    /// Makes a key's sums exact and looks for records.
-    fn settle(&mut self, key: usize, at: i64, streams: u32) {
+    /// Makes a key's sums exact and looks for records; arrival number `number` was released.
+    fn settle(&mut self, key: usize, at: i64, streams: u32, number: u64) {
         let width = self.streams.len();
+        let unordered = self.follows_delays();
         let ring = &mut self.rings[key];
         let sums = &mut self.sums[key * width..][..width];
         while let Some(entry) = ring.entries.front().filter(|entry| entry.at <= at - self.span) {
@@ -194,6 +217,9 @@ impl PeakWindow {
         for (i, (sum, record)) in sums.iter().zip(&mut self.records).enumerate() {
             if streams >> i & 1 == 0 {
                 continue;
+            }
+            if let Some(course) = self.courses.get_mut(i).filter(|_| unordered || *sum > record.units) {
+                course.note(at, number, *sum);
             }
             if *sum >= record.units {
                 let first = ring.entries.iter().find(|entry| entry.streams >> i & 1 == 1);
@@ -257,7 +283,7 @@ impl Observer for PeakWindow {
                 let wait = waits.next_if(|(delayed, _)| *delayed as usize == row).map_or(0, |(_, wait)| *wait);
                 if counts(row) {
                     let at = batch.at[row].nanos() + wait as i64;
-                    self.release(batch.keys[self.column][row], at, batch.cost[row], 1);
+                    self.release(batch.keys[self.column][row], at, batch.cost[row], 1, batch.first + row as u64 + 1);
                 }
             }
             return;
@@ -277,7 +303,8 @@ impl Observer for PeakWindow {
                     bits |= ((word >> (row % 64) & 1) as u32) << i;
                 }
                 if counts(row) {
-                    self.release(batch.keys[self.column][row], batch.at[row].nanos(), batch.cost[row], bits);
+                    let number = batch.first + row as u64 + 1;
+                    self.release(batch.keys[self.column][row], batch.at[row].nanos(), batch.cost[row], bits, number);
                 }
             }
         }

@@ -109,7 +109,7 @@ impl Recording {
                 .collect(),
             timeline: Timeline::new(reported, plan.start),
             agreement: Agreement::new(reported),
-            windows: spans.into_iter().map(|span| (span, windows(&plan, span))).collect(),
+            windows: spans.into_iter().map(|span| (span, peak_windows(&plan.lanes, plan.limit, span))).collect(),
             lanes,
             plan,
         }
@@ -330,10 +330,11 @@ fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
 
 /// The windows of one span: lanes that release on arrival share one, those that delay have their
 /// own, and what was offered goes with the first that sees all of it.
-fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<PeakWindow> {
-    let limit = plan.limit.filter(|limit| limit.window == span).map(|limit| limit.units);
+#[must_use]
+pub fn peak_windows(lanes: &[LanePlan], limit: Option<Limit>, span: SimDuration) -> Vec<PeakWindow> {
+    let limit = limit.filter(|limit| limit.window == span).map(|limit| limit.units);
     let mut groups: Vec<(Option<LanePlan>, usize, Vec<Stream>)> = vec![(None, 0, vec![Stream::Offered])];
-    for (i, lane) in plan.lanes.iter().enumerate() {
+    for (i, lane) in lanes.iter().enumerate() {
         let subject = lane.exempt.contains(&true).then(|| lane.clone());
         if lane.limiter.delays() {
             groups.push((subject, lane.column, vec![Stream::Lane(i)]));
@@ -345,7 +346,7 @@ fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<PeakWindow> {
                 (Some(other), Some(lane)) => same_subject(other, lane),
                 _ => false,
             };
-            let shared = !matches!(streams[..], [Stream::Lane(lone)] if plan.lanes[lone].limiter.delays());
+            let shared = !matches!(streams[..], [Stream::Lane(lone)] if lanes[lone].limiter.delays());
             *column == lane.column && same && shared && streams.len() < MAX_STREAMS
         });
         match room {

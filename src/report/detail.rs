@@ -18,6 +18,8 @@ pub struct Detail {
     pub arrivals_within: u64,
     /// The arrivals in the span one by one, while they are few; else none.
     pub arrivals: Vec<ArrivalDetail>,
+    /// Arrivals in each column on which the lanes do not all agree, waits apart.
+    pub split: Vec<u64>,
     /// A lane each, in the report's order.
     pub lanes: Vec<LaneDetail>,
 }
@@ -46,6 +48,14 @@ pub struct LaneDetail {
     pub counts: Vec<Counts>,
     /// Units of the key released in the last window, in each column; empty without a limit.
     pub trailing: Vec<Extent>,
+    /// Every change of that figure while they are few, the first at the span's beginning; else
+    /// empty.
+    pub trailing_changes: Vec<Change>,
+    /// The peak so far at the end of each column; of any key, or of the one key that is looked at;
+    /// empty without a limit.
+    pub peak: Vec<u64>,
+    /// Every change of it while they are few, the first at the span's beginning; else empty.
+    pub peak_changes: Vec<Change>,
     /// Units of the key in use as the limiter sees it, in each column.
     pub level: Vec<Extent>,
     /// The most that can be in use.
@@ -92,6 +102,17 @@ pub struct Extent {
     pub last: f64,
 }
 
+/// A quantity that takes a new value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: SimTime,
+    /// The arrival that made it, by number; zero for what comes before all arrivals of its instant.
+    pub arrival: u64,
+    /// The value from then on.
+    pub value: u64,
+}
+
 /// What a lane did with one arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecisionDetail {
@@ -118,6 +139,20 @@ pub enum DecisionKind {
     Delay,
     /// Refused.
     Deny,
+}
+
+impl DecisionKind {
+    /// One decision of this kind.
+    #[must_use]
+    pub const fn once(self) -> Counts {
+        let mut counts = Counts { allowed: 0, delayed: 0, denied: 0 };
+        match self {
+            Self::Allow => counts.allowed = 1,
+            Self::Delay => counts.delayed = 1,
+            Self::Deny => counts.denied = 1,
+        }
+        counts
+    }
 }
 
 impl Detail {

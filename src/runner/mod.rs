@@ -2,8 +2,10 @@
 
 mod detail;
 mod levels;
+mod seek;
 
 pub use detail::{Closeup, detail};
+pub use seek::{Search, seek};
 
 use crate::error::Error;
 use crate::limiter::KeyId;

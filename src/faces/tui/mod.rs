@@ -1,0 +1,19 @@
+//! The interactive terminal view: reports in, keys in, frames out.
+//!
+//! [`App::update`] takes one [`Action`] and answers the one [`Effect`] that somebody else must carry
+//! out: look at a span, search, run again, leave. [`draw`] paints the whole screen. Neither knows
+//! the terminal, the wall clock or the simulator.
+
+mod app;
+mod draw;
+mod keys;
+mod navigate;
+mod picker;
+mod play;
+mod sight;
+mod view;
+
+pub use app::{Action, App, Effect, Look, Mode, Run, Seek};
+pub use draw::draw;
+pub use keys::action;
+pub use view::Span;

@@ -1,0 +1,184 @@
+//! How a quantity runs through a span: extents by column, and every change while there are few.
+
+use super::span::Columns;
+use crate::report::{Change, Extent};
+use crate::time::SimTime;
+
+/// A quantity that changes in steps.
+#[derive(Debug)]
+pub struct Course {
+    columns: Columns,
+    keep: usize,
+    extents: Vec<Extent>,
+    /// The first column that is not finished.
+    open: usize,
+    /// The smallest and largest value in it so far.
+    low: u64,
+    high: u64,
+    value: u64,
+    /// The changes in the span, while they are few; more than `keep`: too many, none kept.
+    changes: Vec<Change>,
+    changed: usize,
+}
+
+impl Course {
+    /// Zero from the beginning of time on; keeps at most `keep` changes.
+    #[must_use]
+    pub fn new(columns: Columns, keep: usize) -> Self {
+        let first = Change { at: columns.from, arrival: 0, value: 0 };
+        Self {
+            columns,
+            keep,
+            extents: Vec::with_capacity(columns.count),
+            open: 0,
+            low: 0,
+            high: 0,
+            value: 0,
+            changes: vec![first],
+            changed: 0,
+        }
+    }
+
+    /// Finishes the columns that end at or before `at` with the value as it is.
+    fn advance(&mut self, at: i64) {
+        while self.open < self.columns.count && self.columns.edge(self.open + 1) <= at {
+            self.extents.push(Extent { min: self.low as f64, max: self.high as f64, last: self.value as f64 });
+            self.open += 1;
+            (self.low, self.high) = (self.value, self.value);
+        }
+    }
+
+    /// The value from `at` on, never before the last change; arrival number `arrival` made it.
+    pub fn set(&mut self, at: i64, arrival: u64, value: u64) {
+        self.advance(at);
+        self.value = value;
+        if at < self.columns.from.nanos() {
+            (self.low, self.high) = (value, value);
+            if let Some(first) = self.changes.first_mut() {
+                first.value = value;
+            }
+            return;
+        }
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
+        if at < self.columns.until.nanos() {
+            self.changed += 1;
+            if self.changed > self.keep {
+                self.changes = Vec::new();
+            } else {
+                self.changes.push(Change { at: SimTime::from_nanos(at), arrival, value });
+            }
+        }
+    }
+
+    /// The extents in all columns, and the changes if they were few.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<Extent>, Vec<Change>) {
+        self.advance(i64::MAX);
+        (self.extents, self.changes)
+    }
+}
+
+/// The largest value so far of a quantity whose values need not come in order of time.
+#[derive(Clone, Debug)]
+pub struct PeakCourse {
+    columns: Columns,
+    keep: usize,
+    before: u64,
+    best: Vec<u64>,
+    /// Values in the span that may be records, while they are few; more than `keep`: none kept.
+    candidates: Vec<Change>,
+    noted: usize,
+}
+
+impl PeakCourse {
+    /// Nothing yet; keeps at most `keep` records.
+    #[must_use]
+    pub fn new(columns: Columns, keep: usize) -> Self {
+        Self { columns, keep, before: 0, best: vec![0; columns.count], candidates: Vec::new(), noted: 0 }
+    }
+
+    /// At `at`, arrival number `arrival` made the quantity `value`.
+    pub fn note(&mut self, at: i64, arrival: u64, value: u64) {
+        if at < self.columns.from.nanos() {
+            self.before = self.before.max(value);
+        } else if value > self.before
+            && let Some(column) = self.columns.column(at)
+        {
+            self.best[column] = self.best[column].max(value);
+            self.noted += 1;
+            if self.noted > self.keep {
+                self.candidates = Vec::new();
+            } else {
+                self.candidates.push(Change { at: SimTime::from_nanos(at), arrival, value });
+            }
+        }
+    }
+
+    /// The largest value so far at the end of each column, and its records if they were few.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<u64>, Vec<Change>) {
+        let mut best = self.before;
+        for value in &mut self.best {
+            best = best.max(*value);
+            *value = best;
+        }
+        if self.noted > self.keep {
+            return (self.best, Vec::new());
+        }
+        let mut records = vec![Change { at: self.columns.from, arrival: 0, value: self.before }];
+        self.candidates.sort_by_key(|change| (change.at, change.arrival));
+        for change in self.candidates {
+            if records.last().is_none_or(|last| change.value > last.value) {
+                records.push(change);
+            }
+        }
+        (self.best, records)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Columns {
+        Columns { from: SimTime::from_nanos(10), until: SimTime::from_nanos(30), count: 2 }
+    }
+
+    fn change(at: i64, arrival: u64, value: u64) -> Change {
+        Change { at: SimTime::from_nanos(at), arrival, value }
+    }
+
+    #[test]
+    fn a_course_knows_extents_and_changes() {
+        let mut course = Course::new(columns(), 8);
+        for (at, arrival, value) in [(3, 1, 4), (9, 2, 5), (12, 3, 6), (25, 0, 2), (30, 4, 3)] {
+            course.set(at, arrival, value);
+        }
+        let (extents, changes) = course.finish();
+        assert_eq!(
+            extents,
+            [Extent { min: 5.0, max: 6.0, last: 6.0 }, Extent { min: 2.0, max: 6.0, last: 2.0 }]
+        );
+        assert_eq!(changes, [change(10, 0, 5), change(12, 3, 6), change(25, 0, 2)]);
+    }
+
+    #[test]
+    fn too_many_changes_are_not_kept() {
+        let mut course = Course::new(columns(), 1);
+        course.set(12, 1, 1);
+        course.set(13, 2, 2);
+        assert_eq!(course.finish().1, []);
+    }
+
+    #[test]
+    fn records_are_put_in_order_of_time() {
+        let mut peak = PeakCourse::new(columns(), 8);
+        for (at, arrival, value) in [(2, 1, 3), (22, 2, 9), (11, 3, 5), (11, 4, 3), (12, 5, 4), (99, 6, 50)] {
+            peak.note(at, arrival, value);
+        }
+        let (best, records) = peak.finish();
+        assert_eq!(best, [5, 9]);
+        assert_eq!(records, [change(10, 0, 3), change(11, 3, 5), change(22, 2, 9)]);
+    }
+}
