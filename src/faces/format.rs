@@ -118,6 +118,35 @@ impl Clock {
     }
 }
 
+/// Steps between the labels of a time axis, in nanoseconds, from a second up.
+const STEPS: [i64; 20] = [
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+];
+
+/// Round instants within a span, at most `most`, for the labels of a time axis: offsets from the
+/// run's start, on round times of the clock.
+#[must_use]
+pub fn ticks(report: &Report, from_ns: i64, until_ns: i64, most: usize) -> Vec<i64> {
+    const S: i64 = 1_000_000_000;
+    let span = until_ns.saturating_sub(from_ns);
+    if span <= 0 || most == 0 {
+        return Vec::new();
+    }
+    let fits = |step: &i64| span / step < most as i64;
+    let below = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
+    let above = STEPS.into_iter().map(|step| step * S);
+    let days = (1..64).map(|doubling| (604_800 * S).saturating_mul(1 << doubling.min(20)));
+    let Some(step) = below.chain(above).chain(days).find(fits) else { return Vec::new() };
+    let start = i128::from(report.start.nanos());
+    let first = (i128::from(from_ns) + start + i128::from(step) - 1).div_euclid(i128::from(step)) * i128::from(step);
+    let first = first - start;
+    (0..most as i128)
+        .map(|i| first + i * i128::from(step))
+        .take_while(|tick| *tick < i128::from(until_ns))
+        .filter_map(|tick| i64::try_from(tick).ok())
+        .collect()
+}
+
 /// A title with what the command line changed.
 #[must_use]
 pub fn title(report: &Report) -> String {

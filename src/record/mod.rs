@@ -2,6 +2,7 @@
 
 mod agreement;
 mod course;
+mod decisions;
 mod focus;
 mod lane;
 mod offered;
@@ -12,6 +13,7 @@ mod timeline;
 
 pub use agreement::{Agreement, Parting};
 pub use course::{Course, PeakCourse};
+pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::focus;
 pub use lane::LaneRecorder;
 pub use offered::Offered;

@@ -241,6 +241,8 @@ impl Recording {
             algorithm: plan.limiter.name(),
             spec,
             key: column_name.to_owned(),
+            exempt: self.exempt_classes(plan),
+            clock_resolution_ns: plan.clock_resolution,
             requests: attempts,
             attempts,
             retries: 0,
@@ -280,6 +282,19 @@ impl Recording {
             same_as: None,
             fingerprint: format!("{:016x}", recorder.fingerprint()),
         }
+    }
+
+    /// Classes that bypass a lane, in order of first statement.
+    fn exempt_classes(&self, lane: &LanePlan) -> Vec<String> {
+        let mut classes: Vec<String> = Vec::new();
+        for (class, exempt) in self.plan.classes.iter().zip(&lane.exempt) {
+            if let (true, Some(class)) = (*exempt, class)
+                && !classes.contains(class)
+            {
+                classes.push(class.clone());
+            }
+        }
+        classes
     }
 
     /// Counts by class, in order of first statement; none if no traffic states a class.

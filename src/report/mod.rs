@@ -106,7 +106,7 @@ pub struct OfferedReport {
     pub largest_cost: u64,
     /// Keys seen.
     pub keys: u64,
-    /// How they were keyed, in words.
+    /// How a trace was keyed, in words; empty for synthetic traffic.
     pub keyed: String,
     /// First arrival.
     pub first_ns: Option<i64>,
@@ -127,6 +127,10 @@ pub struct LaneReport {
     pub spec: serde_json::Value,
     /// What it counts by.
     pub key: String,
+    /// Classes of traffic that bypass it.
+    pub exempt: Vec<String>,
+    /// The limiter sees time rounded down to a multiple of this.
+    pub clock_resolution_ns: Option<u64>,
     /// What clients wanted.
     pub requests: u64,
     /// Attempts they made.
@@ -315,6 +319,8 @@ pub struct LevelReport {
     pub used: f64,
     /// Attempts of cost 1 that would pass.
     pub remaining: u64,
+    /// For a window on the clock: when it began.
+    pub window_from_ns: Option<i64>,
 }
 
 impl Report {

@@ -1,10 +1,12 @@
 //! What lanes knew of a key just before an arrival: the run again, for these keys alone.
 
 use crate::error::Error;
+use crate::limiter::{LimiterSpec, WindowAnchor};
 use crate::record::Parting;
 use crate::report::LevelReport;
 use crate::scenario::Plan;
 use crate::sim::Lane;
+use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic};
 
 /// Arrivals read at a time.
@@ -45,6 +47,8 @@ pub fn before(plan: &Plan, partings: &[Parting]) -> Result<Vec<Vec<LevelReport>>
                             limit: level.limit,
                             used: level.used.numerator as f64 / level.used.denominator as f64,
                             remaining: level.remaining,
+                            window_from_ns: window_start(&lane.plan().limiter, batch.at[row])
+                                .map(|from| from.nanos().saturating_sub(traffic.start().nanos())),
                         }
                     })
                     .collect();
@@ -63,4 +67,14 @@ pub fn before(plan: &Plan, partings: &[Parting]) -> Result<Vec<Vec<LevelReport>>
         }
     }
     Ok(levels)
+}
+
+/// When the clock's window that `at` lies in began, for a limiter that counts by such windows.
+fn window_start(limiter: &LimiterSpec, at: SimTime) -> Option<SimTime> {
+    match limiter {
+        LimiterSpec::FixedWindow(spec) if spec.anchor == WindowAnchor::Clock => {
+            Some(at.floor_to(spec.limit.window.short_nanos()))
+        }
+        _ => None,
+    }
 }

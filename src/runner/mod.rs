@@ -144,7 +144,7 @@ fn end(plan: &Plan, start: SimTime, last_ns: Option<i64>) -> i64 {
     stated.map_or(last_ns.unwrap_or(0), |end| end.nanos() - start.nanos())
 }
 
-/// How arrivals were keyed, in words.
+/// How a trace was keyed, in words; empty for synthetic traffic.
 fn keyed(plan: &Plan) -> String {
     let traces: Vec<_> = plan
         .traffic
@@ -156,7 +156,7 @@ fn keyed(plan: &Plan) -> String {
         })
         .collect();
     match traces.first() {
-        None => "one or more for each traffic".to_owned(),
+        None => String::new(),
         Some(trace) => match &trace.key {
             None => "no key column given".to_owned(),
             Some(column) => format!("column {column}"),

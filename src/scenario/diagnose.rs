@@ -43,9 +43,10 @@ pub fn explain(source: &ScenarioSource, error: &toml::de::Error) -> Error {
     if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
         return source.error(span, format!("`{field}` is missing"), format!("this needs `{field}`"), None);
     }
+    let message = plain_types(message);
     let (message, help) = match message.split_once("; ") {
         Some((message, help)) => (message.to_owned(), Some(help.to_owned())),
-        None => (message.to_owned(), None),
+        None => (message, None),
     };
     let label = if found.is_empty() { "here" } else { "found this" };
     source.error(span, message, label, help)
@@ -113,6 +114,28 @@ fn moved(field: &str, accepted: &[&str]) -> Option<&'static str> {
         _ => return None,
     };
     knobs.into_iter().find(|knob| accepted.contains(knob) && *knob != field)
+}
+
+/// Types as people call them.
+fn plain_types(message: &str) -> String {
+    let mut text = message.to_owned();
+    for (from, to) in [
+        ("invalid value: ", ""),
+        ("invalid type: ", ""),
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a table"),
+        ("sequence", "list"),
+        ("map", "table"),
+        ("boolean `", "`"),
+        ("string \"", "text \""),
+    ] {
+        text = text.replace(from, to);
+    }
+    text
 }
 
 fn first_line(text: &str) -> &str {

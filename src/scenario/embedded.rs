@@ -16,10 +16,29 @@ macro_rules! embed {
 }
 
 /// All of them, in the order in which they are best read.
-pub const EMBEDDED: &[Embedded] = embed!["boundary"];
+pub const EMBEDDED: &[Embedded] = embed![
+    "boundary",
+    "idle-then-spike",
+    "steady-overload",
+    "poisson",
+    "on-off",
+    "cron-client",
+    "window-edges",
+    "burst-dial",
+    "bucket-and-queue",
+    "cgnat",
+    "distributed-abuse",
+    "health-checks",
+    "noisy-neighbour",
+    "nasa",
+    "llm-tokens",
+];
 
 /// Traces that embedded scenarios read.
-const DATA: &[(&str, &[u8])] = &[];
+const DATA: &[(&str, &[u8])] = &[
+    ("data/nasa_1995_aug_keyed.csv", include_bytes!("../../scenarios/data/nasa_1995_aug_keyed.csv")),
+    ("data/azure_llm_code_2023.csv", include_bytes!("../../scenarios/data/azure_llm_code_2023.csv")),
+];
 
 /// A scenario by its name, with or without `.toml`.
 #[must_use]

@@ -59,7 +59,7 @@ enum Test {
 #[derive(Clone, Debug)]
 enum Operand {
     Number(f64),
-    /// Per cent of the lane's attempts.
+    /// Per cent of the attempts of the lane, or of the class.
     Share(f64),
     Text(String),
     Null,
@@ -224,7 +224,10 @@ impl Expectation {
         let (met, operand) = match &self.operand {
             Operand::Number(number) => (self.compare(number_of(&found), *number), None),
             Operand::Share(percent) => {
-                let attempts = figure(lanes.get(self.lane.as_str())?, "attempts").as_f64().unwrap_or(0.0);
+                // Of the class's attempts where the figure is a class's, else of the lane's.
+                let class = self.path.strip_prefix("classes.").and_then(|rest| rest.rsplit_once('.'));
+                let of = class.map_or("attempts".to_owned(), |(class, _)| format!("classes.{class}.attempts"));
+                let attempts = figure(lanes.get(self.lane.as_str())?, &of).as_f64().unwrap_or(0.0);
                 (self.compare(number_of(&found), attempts * percent / 100.0), Some(format!("of {attempts} attempts")))
             }
             Operand::Null => ((self.test == Test::Equal) == found.is_null(), None),

@@ -232,6 +232,26 @@ impl Plan {
         Ok(self.traffic.entries.iter().map(|entry| entry.class.as_deref().is_some_and(exempts)).collect())
     }
 
+    /// The start of the run, if it is known before the traffic is opened.
+    #[must_use]
+    pub fn stated_start(&self) -> Option<SimTime> {
+        let synthetic = self.traffic.entries.iter().all(|entry| matches!(entry.kind, TrafficKind::Pattern(_)));
+        self.traffic.start.or(synthetic.then_some(SimTime::EPOCH))
+    }
+
+    /// Makes a key column of every attribute that all traffic has, whether a lane keys by it or not.
+    pub fn key_by_every_attribute(&mut self) {
+        let mut names: Vec<String> = Vec::new();
+        for entry in &self.traffic.entries {
+            names.extend(entry.attribute_names());
+        }
+        names.retain(|name| self.traffic.entries.iter().all(|entry| entry.attribute_names().contains(name)));
+        names.sort();
+        names.dedup();
+        self.traffic.columns = (0..=names.len()).map(|attribute| vec![attribute]).collect();
+        self.traffic.attributes = std::iter::once(String::new()).chain(names).collect();
+    }
+
     /// What is known of the attempts before the run.
     #[must_use]
     pub fn workload(&self) -> Workload {

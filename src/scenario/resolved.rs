@@ -108,18 +108,16 @@ impl Plan {
             });
             entry.insert("key".to_owned(), Value::Array(names.collect()));
         }
-        let classes: Vec<&str> = self
-            .traffic
-            .entries
-            .iter()
-            .zip(&lane.exempt)
-            .filter_map(|(entry, exempt)| exempt.then_some(entry.class.as_deref()?))
-            .collect();
+        let mut classes: Vec<&str> = Vec::new();
+        for (traffic, exempt) in self.traffic.entries.iter().zip(&lane.exempt) {
+            if let (true, Some(class)) = (*exempt, traffic.class.as_deref())
+                && !classes.contains(&class)
+            {
+                classes.push(class);
+            }
+        }
         if !classes.is_empty() {
-            let mut unique = classes;
-            unique.sort_unstable();
-            unique.dedup();
-            entry.insert("exempt".to_owned(), Value::Array(unique.into_iter().map(text).collect()));
+            entry.insert("exempt".to_owned(), Value::Array(classes.into_iter().map(text).collect()));
         }
         if let Some(tick) = lane.clock_resolution {
             entry.insert("clock-resolution".to_owned(), text(SimDuration::from_nanos(tick)));

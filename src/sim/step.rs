@@ -16,6 +16,8 @@ pub struct Step {
     pub denied_hash: Vec<u64>,
     /// For each row, the hash of (sequence, time, key bytes, cost, allowed).
     pub allowed_hash: Vec<u64>,
+    /// Keys of the first column that are new in this batch, in order of their numbers.
+    pub new_keys: Vec<Box<[u8]>>,
 }
 
 /// Fills steps from traffic.
@@ -49,10 +51,13 @@ impl<'a> Feeder<'a> {
 }
 
 fn hash_rows(step: &mut Step, keys: &KeyTable, key_hashes: &mut Vec<u64>) {
+    let Step { batch, denied_hash, allowed_hash, new_keys } = step;
+    new_keys.clear();
     for id in key_hashes.len()..keys.len() {
-        key_hashes.push(stable_hash(keys.name(id as u32)));
+        let name = keys.name(id as u32);
+        key_hashes.push(stable_hash(name));
+        new_keys.push(name.into());
     }
-    let Step { batch, denied_hash, allowed_hash } = step;
     denied_hash.clear();
     allowed_hash.clear();
     for (i, ((at, key), cost)) in batch.at.iter().zip(&batch.keys[0]).zip(&batch.cost).enumerate() {

@@ -13,8 +13,8 @@ use crate::sim;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event};
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use worker::{News, Worker};
 
@@ -61,10 +61,7 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
     if !io::stdin().is_terminal() && !(data_on_stdin && has_keyboard()) {
         return Err(not_a_terminal("standard input"));
     }
-    let told_to_end = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&told_to_end)).map_err(|error| terminal_error("watch", error))?;
-    }
+    let interrupted = super::run::interrupt_flag();
     let worker = Worker::start(plan, load, options);
     // The terminal is given back on a panic too: `init` sees to that.
     let mut terminal = match ratatui::try_init() {
@@ -74,12 +71,31 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
             return Err(terminal_error("use", error));
         }
     };
-    let result = converse(&mut terminal, &worker, options, &told_to_end);
+    let held = hold_back_panics();
+    let result = converse(&mut terminal, &worker, options, interrupted);
     ratatui::restore();
     // Dropping it shows the cursor again.
     drop(terminal);
     worker.stop();
+    if let Some(panic) = held.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        panic!("the worker broke down: {panic}");
+    }
     result
+}
+
+/// Keeps what a panic of the worker says until the terminal is given back; nothing else may write
+/// over the view.
+fn hold_back_panics() -> Arc<Mutex<Option<String>>> {
+    let held = Arc::new(Mutex::new(None));
+    let (slot, hook) = (Arc::clone(&held), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().name() == Some(worker::NAME) {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+        } else {
+            hook(info);
+        }
+    }));
+    held
 }
 
 fn not_a_terminal(what: &str) -> Error {
@@ -107,7 +123,7 @@ fn converse(
     terminal: &mut DefaultTerminal,
     worker: &Worker,
     options: Options,
-    told_to_end: &AtomicBool,
+    interrupted: &AtomicBool,
 ) -> Result<(), Error> {
     let failed = |error| terminal_error("use", error);
     let mut app = App::new(options.colour);
@@ -116,7 +132,7 @@ fn converse(
     let mut last = Instant::now();
     let mut stale = true;
     loop {
-        if told_to_end.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         // A quick result is waited for, so that it and its cause are one frame.

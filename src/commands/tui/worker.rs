@@ -11,6 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// The thread's name.
+pub const NAME: &str = "rlsim-worker";
+
 /// What the worker tells.
 pub enum News {
     /// A result.
@@ -73,7 +76,9 @@ impl Worker {
         let board = Arc::new(Board::default());
         let (sender, news) = channel();
         let own = Arc::clone(&board);
-        let thread = std::thread::spawn(move || work(plan, load, options, &own, &sender));
+        let thread = std::thread::Builder::new().name(NAME.to_owned());
+        let thread = thread.spawn(move || work(plan, load, options, &own, &sender));
+        let thread = thread.expect("a program that starts has room for one thread more");
         Self { board, news, thread }
     }
 
@@ -82,7 +87,8 @@ impl Worker {
         match self.news.recv_timeout(patience) {
             Ok(news) => Some(news),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => panic!("the worker broke down"),
+            // It broke down: the view is left, and its panic told.
+            Err(RecvTimeoutError::Disconnected) => Some(News::Fatal(Error::Interrupted)),
         }
     }
 

@@ -1,0 +1,274 @@
+//! What can be typed.
+
+use crate::error::Error;
+use crate::scenario::Override;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// What a bare `rlsim` prints.
+pub const FIRST_STEPS: &str = "\
+rlsim runs the same traffic through every rate limiter and shows what each lets through.
+
+  rlsim run boundary                             why a fixed window lets twice the limit through
+  rlsim run boundary --tui                       the same, step by step
+  rlsim replay requests.csv --limit 100/1m       which requests of a trace a limit would refuse
+
+`rlsim list` names the scenarios and algorithms, `rlsim --help` all commands.
+";
+
+const EXIT_CODES: &str = "\
+Exit status: 0 done; 1 the run failed (trace, I/O); 2 usage or scenario invalid or unreadable;
+3 an expectation unmet; 130 interrupted.";
+
+/// A discrete-event simulator and visualizer for rate-limiter algorithms.
+#[derive(Debug, Parser)]
+#[command(name = "rlsim", version, about, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario and compare its lanes.
+    Run(RunArgs),
+    /// Replay a CSV trace through limiters, without a scenario.
+    Replay(ReplayArgs),
+    /// Run every scenario with expectations and say which are met.
+    Test(TestArgs),
+    /// Validate scenarios without running them.
+    Check(CheckArgs),
+    /// List what there is: scenarios, algorithms, traffic.
+    List(ListArgs),
+    /// Print an embedded scenario.
+    Show(ShowArgs),
+    /// Explain an algorithm, a kind of traffic or a word of the report.
+    Explain(ExplainArgs),
+    /// Write a scenario's traffic as CSV.
+    Generate(GenerateArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page.
+    Man,
+}
+
+/// A path or name, and what to change of it.
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    /// A scenario file, `-` for standard input, or the name of an embedded scenario.
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    #[command(flatten)]
+    pub changes: ChangeArgs,
+}
+
+/// What the command line changes of a scenario.
+#[derive(Debug, Args)]
+pub struct ChangeArgs {
+    /// Change a value: a top-level key, or LANE.KNOB, or TRAFFIC.KIND.KNOB (repeatable).
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Change the seed.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Change the limit.
+    #[arg(long, value_name = "UNITS/TIME")]
+    pub limit: Option<String>,
+    /// Run these algorithms only.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub algorithm: Vec<String>,
+}
+
+impl ChangeArgs {
+    /// The changes, in order.
+    pub fn overrides(&self) -> Result<Vec<Override>, Error> {
+        let mut overrides = Vec::new();
+        if !self.algorithm.is_empty() {
+            overrides.push(Override::Algorithms(self.algorithm.clone()));
+        }
+        let set = |key: &str, value: String| Override::Set { path: vec![key.to_owned()], value };
+        if let Some(limit) = &self.limit {
+            overrides.push(set("limit", limit.clone()));
+        }
+        if let Some(seed) = self.seed {
+            overrides.push(set("seed", seed.to_string()));
+        }
+        for text in &self.set {
+            overrides.push(Override::parse(text)?);
+        }
+        Ok(overrides)
+    }
+}
+
+/// Where results go and how they look.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArgs {
+    /// Write the report to a file; its kind by extension: .svg, .json, .csv (repeatable).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// Write every decision to a CSV file; `-` for standard output instead of the report.
+    #[arg(long, value_name = "FILE")]
+    pub decisions: Option<PathBuf>,
+    /// What standard output carries [default: text].
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Open the interactive terminal view.
+    #[arg(long)]
+    pub tui: bool,
+    /// Threads to use [default: all]; results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Columns of the text report, at least 80 [default: the terminal's, else 100].
+    #[arg(long, value_name = "N")]
+    pub width: Option<usize>,
+    /// When to colour the text.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl OutputArgs {
+    /// The format of standard output.
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format.unwrap_or(Format::Text) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ReplayArgs {
+    /// CSV files, plain or gzip, `-` for standard input; several are merged by time.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+    /// The limit that every lane must enforce.
+    #[arg(long, value_name = "UNITS/TIME")]
+    pub limit: String,
+    /// Burst of the buckets [default: the limit's units].
+    #[arg(long, value_name = "N")]
+    pub burst: Option<u64>,
+    /// Column of the arrival time: a name, or a number from 1 [default: the first with a usual name].
+    #[arg(long, value_name = "COL")]
+    pub time: Option<String>,
+    /// How times are written: auto, s, ms, us, ns, rfc3339 or a strptime pattern [default: auto].
+    #[arg(long, value_name = "FORMAT")]
+    pub time_format: Option<String>,
+    /// Column of the key [default: one key for all rows].
+    #[arg(long, value_name = "COL")]
+    pub key: Option<String>,
+    /// Columns whose sum is the cost [default: every row costs 1].
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub cost: Vec<String>,
+    /// What to do about rows out of order: strict, sort, or how late they may be (5s) [default: strict].
+    #[arg(long, value_name = "ORDER")]
+    pub order: Option<String>,
+    /// What to do about bad rows: error or skip [default: error].
+    #[arg(long, value_name = "WHAT")]
+    pub bad_rows: Option<String>,
+    /// Algorithms to run [default: all six].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub algorithm: Vec<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// Scenario files, or directories searched for them [default: the current directory].
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// How results are written.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: TestFormat,
+    /// Threads to use [default: all].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    Text,
+    Junit,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Scenario files, `-` for standard input, or names of embedded scenarios.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+    /// Print the plan with every default stated, as a scenario that `rlsim run -` accepts.
+    #[arg(long)]
+    pub resolved: bool,
+    #[command(flatten)]
+    pub changes: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// What to list [default: everything].
+    #[arg(value_name = "WHAT")]
+    pub what: Option<Topic>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Topic {
+    Scenarios,
+    Algorithms,
+    Traffic,
+    Words,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The name of an embedded scenario.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// An algorithm, a kind of traffic, or a word of the report.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Write to a file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,133 @@
+//! `rlsim explain`: algorithms from their own documentation, traffic, and the words of the report.
+
+use super::cli::ExplainArgs;
+use super::output::stdout;
+use crate::error::Error;
+use crate::limiter::LimiterSpec;
+
+/// The sources of the algorithms: their opening comments are what is explained.
+const ALGORITHMS: [(&str, &str, &str); 6] = [
+    (
+        "fixed-window",
+        include_str!("../limiter/fixed_window.rs"),
+        "limit, anchor = \"clock\" / \"first-request\" / \"every-request\", count-denied = false / true",
+    ),
+    (
+        "sliding-log",
+        include_str!("../limiter/sliding_log.rs"),
+        "limit, edge = \"exclusive\" / \"inclusive\", count-denied = false / true",
+    ),
+    (
+        "sliding-counter",
+        include_str!("../limiter/sliding_counter.rs"),
+        "limit, compare = \"after\" / \"before\", buckets = 1.., oldest = \"weighted\" / \"ignored\" / \"whole\", anchor = \"clock\" / \"first-request\", count-denied = false / true",
+    ),
+    (
+        "token-bucket",
+        include_str!("../limiter/token_bucket.rs"),
+        "rate, burst, initial = \"full\" / \"empty\" / n, refill = \"continuous\" / \"interval\"",
+    ),
+    (
+        "leaky-bucket",
+        include_str!("../limiter/leaky_bucket.rs"),
+        "rate, mode = \"queue\" / \"meter\", capacity, compare = \"after\" / \"before\" (meter)",
+    ),
+    ("gcra", include_str!("../limiter/gcra.rs"), "rate, burst"),
+];
+
+/// Kinds of traffic.
+pub const TRAFFIC: [(&str, &str); 8] = [
+    ("burst", "Requests in one instant, or evenly over a time. Fields: requests, at (0s), over (0s)."),
+    (
+        "boundary-burst",
+        "Requests just before and just after each edge of the limit's window. With n requests and margin m, n arrive at edge - m + i m/n and n at edge + i m/n, i = 0..n-1, at each edge strictly inside the run. Fields: requests, margin, edges (at most so many).",
+    ),
+    ("idle-then-spike", "Silence, then requests in one instant. Fields: idle, requests, repeat (1)."),
+    ("steady", "Evenly spaced requests. Field: rate."),
+    ("poisson", "Requests with exponential gaps, as from many independent clients. Field: rate."),
+    ("on-off", "Evenly spaced requests while on, none while off. Fields: rate, on, off."),
+    ("ramp", "A rate that changes linearly. Fields: rate (at the beginning), to (at the end)."),
+    (
+        "trace",
+        "A CSV file, plain or gzip. Fields: file, time, time-format (\"auto\", \"s\", \"ms\", \"us\", \"ns\", \"rfc3339\" or a strptime pattern), key, cost (a column, or a list of columns to add), attributes, order (\"strict\", \"sort\", { window = \"5s\" }), bad-rows (\"error\", \"skip\"), header.",
+    ),
+];
+
+/// Words of the report.
+pub const WORDS: [(&str, &str); 17] = [
+    ("arrival", "One attempt at one instant. A request is what a client wants; it takes one or more attempts."),
+    ("key", "What the limit is counted by: a client, an address, a tenant."),
+    ("cost", "Units that an attempt takes, 1 by default."),
+    ("limit", "Units per window that every lane must enforce; the yardstick of peak and ratio."),
+    ("rate", "Units per period that a bucket sustains."),
+    ("burst", "Units that a bucket admits at once: its capacity."),
+    ("lane", "One system under test. Every lane meets the same traffic."),
+    ("allow", "Admitted and released at once."),
+    ("delay", "Admitted and released later, by a leaky bucket that queues."),
+    ("deny", "Refused."),
+    (
+        "peak",
+        "The most units released in any half-open span as long as the limit's window, for any key, exactly. Its ratio is peak / limit.",
+    ),
+    ("envelope", "The same for other spans: A(T) is the most units released in any half-open span of length T."),
+    (
+        "bound",
+        "The proven worst case of the peak: no traffic with such costs can make it larger. A `?` means that nothing is proven for this setting.",
+    ),
+    (
+        "vs-log",
+        "Admissions compared with the exact sliding log over the same traffic: `+3 -0` is 3 false admissions (admitted although the log refuses) and 0 false denials (refused although the log admits).",
+    ),
+    ("wait", "How long admitted attempts are held; those allowed at once count as zero."),
+    ("b-key", "Bytes of state that the limiter holds for a key, as really held."),
+    (
+        "retry-after",
+        "The smallest wait after which the same attempt would be admitted if nothing else arrived, or never.",
+    ),
+];
+
+/// The opening comment of an algorithm's source, as plain text.
+fn documentation(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let mut text = String::new();
+    for line in lines {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        text.push_str(line.strip_prefix("# ").map_or(line.to_owned(), str::to_uppercase).as_str());
+        text.push('\n');
+    }
+    text
+}
+
+/// The first sentence of an algorithm's documentation.
+pub fn algorithm_summary(name: &str) -> String {
+    let source = ALGORITHMS.iter().find(|(other, ..)| *other == name).map_or("", |(_, source, _)| source);
+    let text = documentation(source);
+    let paragraph = text.split("\n\n").next().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, after) = paragraph.split_once(": ").unwrap_or(("", &paragraph));
+    after.split_once(". ").map_or(after, |(first, _)| first).trim_end_matches('.').to_owned()
+}
+
+/// Explains one name.
+pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
+    let name = args.name.to_ascii_lowercase().replace([' ', '_'], "-");
+    let wrapped = |text: &str| textwrap::fill(text, 88);
+    if let Some((_, source, knobs)) = ALGORITHMS.iter().find(|(other, ..)| *other == name) {
+        stdout(&format!("{}\nKNOBS (default first)\n{}\n", documentation(source), wrapped(knobs)))?;
+        return Ok(0);
+    }
+    for (known, text) in TRAFFIC.iter().chain(&WORDS) {
+        if *known == name {
+            stdout(&format!("{}\n", wrapped(&format!("{known}: {text}"))))?;
+            return Ok(0);
+        }
+    }
+    let names = LimiterSpec::NAMES
+        .into_iter()
+        .chain(TRAFFIC.iter().map(|(name, _)| *name))
+        .chain(WORDS.iter().map(|(name, _)| *name));
+    Err(Error::usage(format!(
+        "nothing is known of `{}`; there are {}",
+        args.name,
+        names.collect::<Vec<_>>().join(", ")
+    )))
+}

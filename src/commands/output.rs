@@ -1,0 +1,139 @@
+//! Files written whole or not at all, and standard output.
+
+use crate::error::Error;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Writes a text to standard output.
+pub fn stdout(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|source| Error::Io {
+        path: "<stdout>".into(),
+        action: "write",
+        source,
+    })
+}
+
+/// A file being written: beside its place until it is finished, then renamed into it. Devices and
+/// pipes are written straight; symbolic links are followed.
+pub struct OutputFile {
+    path: PathBuf,
+    target: Target,
+}
+
+enum Target {
+    Beside { file: BufWriter<NamedTempFile>, place: PathBuf },
+    Straight(BufWriter<File>),
+    Stdout(io::Stdout),
+}
+
+impl OutputFile {
+    /// Opens a file for writing, before the run, so that a bad path fails at once.
+    ///
+    /// # Errors
+    /// If the folder does not exist or may not be written.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Io { path: path.to_path_buf(), action: "write", source };
+        if path == Path::new("-") {
+            return Ok(Self { path: "<stdout>".into(), target: Target::Stdout(io::stdout()) });
+        }
+        let target = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(failed(io::Error::from(io::ErrorKind::IsADirectory))),
+            Ok(found) if !found.is_file() => {
+                let file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+                Target::Straight(BufWriter::new(file))
+            }
+            found => {
+                let place = resolve(path).map_err(failed)?;
+                let folder = match place.parent() {
+                    Some(folder) if !folder.as_os_str().is_empty() => folder,
+                    _ => Path::new("."),
+                };
+                let mut builder = tempfile::Builder::new();
+                builder.prefix(".rlsim-");
+                permissions(&mut builder);
+                let file = builder.tempfile_in(folder).map_err(failed)?;
+                if let Ok(found) = found {
+                    file.as_file().set_permissions(found.permissions()).map_err(failed)?;
+                }
+                Target::Beside { file: BufWriter::new(file), place }
+            }
+        };
+        Ok(Self { path: path.to_path_buf(), target })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If what is buffered cannot be written or the file cannot be renamed.
+    pub fn finish(self) -> Result<(), Error> {
+        let path = self.path;
+        let failed = |source| Error::Io { path: path.clone(), action: "write", source };
+        match self.target {
+            Target::Straight(mut file) => file.flush().map_err(failed),
+            Target::Stdout(mut out) => out.flush().map_err(failed),
+            Target::Beside { file, place } => {
+                let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+                file.persist(&place).map_err(|error| failed(error.error))?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a whole text and puts the file in its place.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn write_all(mut self, text: &str) -> Result<(), Error> {
+        let path = self.path.clone();
+        self.write(text.as_bytes())
+            .and_then(|n| {
+                debug_assert!(n <= text.len());
+                Write::write_all(&mut self, &text.as_bytes()[n..])
+            })
+            .map_err(|source| Error::Io { path, action: "write", source })?;
+        self.finish()
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.write(bytes),
+            Target::Straight(file) => file.write(bytes),
+            Target::Stdout(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Beside { file, .. } => file.flush(),
+            Target::Straight(file) => file.flush(),
+            Target::Stdout(out) => out.flush(),
+        }
+    }
+}
+
+/// The file that a path means: itself, or what its symbolic links lead to.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    for _ in 0..40 {
+        match fs::read_link(&place) {
+            Ok(link) => place = place.parent().unwrap_or(Path::new("")).join(link),
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// A new file gets the permissions that any new file gets, not those of a private one.
+#[cfg(unix)]
+fn permissions(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn permissions(_builder: &mut tempfile::Builder<'_, '_>) {}

@@ -1,0 +1,334 @@
+//! `rlsim run` and `rlsim replay`: one run, its reports and its files.
+
+use super::cli::{Color, Format, OutputArgs, ReplayArgs, RunArgs};
+use super::output::{OutputFile, stdout};
+use super::tui;
+use crate::error::Error;
+use crate::faces::text::{TextOptions, text};
+use crate::faces::{csv::csv, json::json};
+use crate::record::DecisionLog;
+use crate::report::Report;
+use crate::runner::{self, Extras, Outcome};
+use crate::scenario::{Expectation, Plan, ScenarioSource, TraceOptions};
+use crate::sim::Options;
+use crate::traffic::{BadRows, Column, Order, TimeFormat, TraceFile, TraceSpec};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Runs a scenario.
+pub fn run(args: &RunArgs) -> Result<u8, Error> {
+    if args.output.tui {
+        let (name, overrides) = (args.scenario.file.clone(), args.scenario.changes.overrides()?);
+        // Standard input holds a scenario once; a file is read again whenever the user asks.
+        let read = (name == "-").then(|| ScenarioSource::load(&name)).transpose()?;
+        return view(&args.output, move || match &read {
+            Some(source) => Plan::new(source, &overrides),
+            None => Plan::new(&ScenarioSource::load(&name)?, &overrides),
+        });
+    }
+    let source = ScenarioSource::load(&args.scenario.file)?;
+    let overrides = args.scenario.changes.overrides()?;
+    let plan = Plan::new(&source, &overrides)?;
+    if !overrides.is_empty() && !args.output.quiet && source.text.contains("[expect") {
+        eprintln!("note: the scenario was changed, so its expectations are not checked");
+    }
+    carry_out(&plan, &args.output)
+}
+
+/// Replays traces without a scenario.
+pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
+    if args.output.tui {
+        let args = args.clone();
+        return view(&args.output.clone(), move || trace_plan(&args));
+    }
+    carry_out(&trace_plan(args)?, &args.output)
+}
+
+fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
+    let limit = args.limit.parse().map_err(|error| Error::usage(format!("--limit: {error}")))?;
+    if args.burst == Some(0) {
+        return Err(Error::usage("--burst 0 would admit nothing for ever; the smallest burst is 1"));
+    }
+    let column = |text: &String| match text.parse::<usize>() {
+        Ok(0) => Err(Error::usage("columns are numbered from 1")),
+        Ok(number) => Ok(Column::Number(number)),
+        Err(_) => Ok(Column::Name(text.clone())),
+    };
+    let time = args.time.as_ref().map(column).transpose()?;
+    let key = args.key.as_ref().map(column).transpose()?;
+    let cost = args.cost.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+    let named = |column: &Column| matches!(column, Column::Name(_));
+    let header = time.as_ref().is_none_or(named) || key.as_ref().is_some_and(named) || cost.iter().any(named);
+    let time_format = match args.time_format.as_deref() {
+        None | Some("auto") => TimeFormat::Auto,
+        Some("s") => TimeFormat::Seconds,
+        Some("ms") => TimeFormat::Millis,
+        Some("us") => TimeFormat::Micros,
+        Some("ns") => TimeFormat::Nanos,
+        Some("rfc3339") => TimeFormat::Rfc3339,
+        Some(pattern) if pattern.contains('%') => TimeFormat::Pattern(pattern.to_owned()),
+        Some(other) => {
+            return Err(Error::usage(format!(
+                "--time-format {other}: accepted are auto, s, ms, us, ns, rfc3339 and strptime patterns such as `%d/%b/%Y:%H:%M:%S %z`"
+            )));
+        }
+    };
+    let order = match args.order.as_deref() {
+        None | Some("strict") => Order::Strict,
+        Some("sort") => Order::Sort,
+        Some(window) => Order::Window(window.parse().map_err(|_| {
+            Error::usage(format!("--order {window}: accepted are strict, sort, or how late a row may be, as in 5s"))
+        })?),
+    };
+    let bad_rows = match args.bad_rows.as_deref() {
+        None | Some("error") => BadRows::Error,
+        Some("skip") => BadRows::Skip,
+        Some(other) => return Err(Error::usage(format!("--bad-rows {other}: accepted are error and skip"))),
+    };
+    if args.files.iter().filter(|file| *file == "-").count() > 1 {
+        return Err(Error::usage("standard input can be read only once"));
+    }
+    let traces = args
+        .files
+        .iter()
+        .map(|file| TraceSpec {
+            file: if file == "-" { TraceFile::Stdin } else { TraceFile::Path(PathBuf::from(file)) },
+            display: if file == "-" { "<stdin>".to_owned() } else { file.clone() },
+            time: time.clone(),
+            time_format: time_format.clone(),
+            key: key.clone(),
+            cost: cost.clone(),
+            attributes: Vec::new(),
+            header,
+            order,
+            bad_rows,
+        })
+        .collect();
+    Plan::for_traces(TraceOptions { traces, limit, burst: args.burst, algorithms: args.algorithm.clone() })
+}
+
+/// A report's file and what it is filled with.
+enum Kind {
+    Svg,
+    Json,
+    Csv,
+}
+
+fn kind(path: &Path) -> Result<Kind, Error> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    match extension.as_deref() {
+        Some("svg") => Ok(Kind::Svg),
+        Some("json") => Ok(Kind::Json),
+        Some("csv") => Ok(Kind::Csv),
+        _ => Err(Error::usage(format!(
+            "-o {}: the kind of a file is told by its extension; accepted are .svg, .json and .csv",
+            path.display()
+        ))),
+    }
+}
+
+fn carry_out(plan: &Plan, args: &OutputArgs) -> Result<u8, Error> {
+    check_outputs(args)?;
+    let options = options(args.threads)?;
+    let interrupted = interrupt_flag();
+    // Every file is opened before the run: a bad path fails in the first millisecond.
+    let mut files = Vec::new();
+    for path in &args.output {
+        files.push((path, kind(path)?, OutputFile::create(path)?));
+    }
+    let mut progress = Progress::new(args.quiet);
+    let outcome = match &args.decisions {
+        None => runner::run(plan, options, Extras::default(), &mut |rows| {
+            progress.tick(rows);
+            !interrupted.load(Ordering::Relaxed)
+        })?,
+        Some(path) => with_decisions(plan, options, path, &mut progress, interrupted)?,
+    };
+    progress.finish();
+    let wrote = |path: &Path| {
+        if !args.quiet {
+            eprintln!("wrote {}", path.display());
+        }
+    };
+    for (path, kind, file) in files {
+        let content = match kind {
+            Kind::Json => json(&outcome.report),
+            Kind::Csv => csv(&outcome.report),
+            Kind::Svg => return Err(Error::usage("SVG is not available yet")),
+        };
+        file.write_all(&content)?;
+        wrote(path);
+    }
+    match &args.decisions {
+        Some(path) if path == Path::new("-") => {}
+        decisions => {
+            if let Some(path) = decisions {
+                wrote(path);
+            }
+            stdout(&printed(&outcome.report, args))?;
+        }
+    }
+    Ok(verdict(plan, &outcome))
+}
+
+/// Opens the interactive view.
+fn view(args: &OutputArgs, load: impl Fn() -> Result<Plan, Error> + Send + 'static) -> Result<u8, Error> {
+    check_outputs(args)?;
+    let options = tui::Options { sim: options(args.threads)?, colour: colour(args), describe: super::render::plain };
+    tui::open(load, options)?;
+    Ok(0)
+}
+
+/// Whether standard output wants colours.
+fn colour(args: &OutputArgs) -> bool {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match args.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            std::io::stdout().is_terminal() && !no_color && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    }
+}
+
+/// Tells of every expectation that is not met.
+fn verdict(plan: &Plan, outcome: &Outcome) -> u8 {
+    let unmet = Expectation::unmet(&plan.expectations, &outcome.report);
+    for unmet in &unmet {
+        eprintln!("unmet: {unmet}");
+    }
+    if unmet.is_empty() { 0 } else { 3 }
+}
+
+fn printed(report: &Report, args: &OutputArgs) -> String {
+    match args.format() {
+        Format::Json => json(report),
+        Format::Csv => csv(report),
+        Format::Text => {
+            let terminal = std::io::stdout().is_terminal();
+            let width = args.width.unwrap_or_else(|| {
+                let size = if terminal { terminal_size::terminal_size() } else { None };
+                size.map_or(100, |(width, _)| usize::from(width.0))
+            });
+            text(report, TextOptions { width, color: colour(args) })
+        }
+    }
+}
+
+fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
+    let decisions_to_stdout = args.decisions.as_deref() == Some(Path::new("-"));
+    if decisions_to_stdout && (args.json || args.format.is_some()) {
+        return Err(Error::usage(
+            "both --decisions - and --format would write to standard output; give --decisions a file",
+        ));
+    }
+    if args.tui && (args.json || args.format.is_some() || args.decisions.is_some() || !args.output.is_empty()) {
+        return Err(Error::usage("--tui shows the run instead of writing it; leave out -o, --format and --decisions"));
+    }
+    let mut paths: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
+    paths.extend(args.decisions.as_deref());
+    for (i, path) in paths.iter().enumerate() {
+        if paths[..i].contains(path) {
+            return Err(Error::usage(format!("{} is named twice as an output", path.display())));
+        }
+    }
+    if args.output.iter().any(|path| path == Path::new("-")) {
+        return Err(Error::usage("-o takes a file; to print a report on standard output use --format json or csv"));
+    }
+    if args.width.is_some_and(|width| !(80..=10_000).contains(&width)) {
+        return Err(Error::usage("--width takes 80 to 10000 columns"));
+    }
+    Ok(())
+}
+
+/// How the run is carried out.
+pub fn options(threads: Option<usize>) -> Result<Options, Error> {
+    let threads = match threads {
+        Some(0) => return Err(Error::usage("--threads 0: at least one thread is needed")),
+        Some(threads) if threads > 1024 => return Err(Error::usage("--threads takes at most 1024")),
+        Some(threads) => threads,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    Ok(Options { threads, ..Options::default() })
+}
+
+/// Runs with a decision log.
+fn with_decisions(
+    plan: &Plan,
+    options: Options,
+    path: &Path,
+    progress: &mut Progress,
+    interrupted: &'static AtomicBool,
+) -> Result<Outcome, Error> {
+    let failed = |source| Error::Io { path: path.to_path_buf(), action: "write", source };
+    let lanes = plan.lanes.iter().map(|lane| lane.name.clone()).collect();
+    let mut log = DecisionLog::new(OutputFile::create(path)?, lanes, plan.stated_start()).map_err(failed)?;
+    let failure = log.failure();
+    let writing_failed = || failure.lock().is_ok_and(|failure| failure.is_some());
+    let extras = Extras { taps: log.taps(), observers: vec![Box::new(&mut log)] };
+    // The log is written batch by batch, so batches stay small.
+    let options = Options { batch: 4096, ..options };
+    let outcome = runner::run(plan, options, extras, &mut |rows| {
+        progress.tick(rows);
+        !interrupted.load(Ordering::Relaxed) && !writing_failed()
+    });
+    let outcome = match outcome {
+        Err(Error::Interrupted) if !interrupted.load(Ordering::Relaxed) => {
+            log.finish().map_err(failed)?;
+            return Err(Error::Interrupted);
+        }
+        outcome => outcome?,
+    };
+    log.finish().map_err(failed)?.finish()?;
+    Ok(outcome)
+}
+
+/// Set by Ctrl-C: the run ends at its next batch, and no half-written file is left behind.
+pub fn interrupt_flag() -> &'static AtomicBool {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    // A second handler cannot be installed; the first does the same.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    &INTERRUPTED
+}
+
+/// A line on standard error for work that takes more than a second.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    begun: Instant,
+    wanted: bool,
+}
+
+impl Progress {
+    /// Nothing is shown yet.
+    pub fn new(quiet: bool) -> Self {
+        let wanted = !quiet && std::io::stderr().is_terminal();
+        Self { bar: None, begun: Instant::now(), wanted }
+    }
+
+    /// Tells how many arrivals have been decided.
+    pub fn tick(&mut self, rows: u64) {
+        if !self.wanted || self.begun.elapsed() < Duration::from_secs(1) {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{spinner} {human_pos} arrivals, {per_sec}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::new_spinner().with_style(style).with_elapsed(self.begun.elapsed())
+        });
+        bar.set_position(rows);
+    }
+
+    /// Takes the line away.
+    pub fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One strip a lane: what it did over the span worth a close look.
+
+use super::{Styles, styled};
+use crate::faces::format::{Clock, ratio, ticks};
+use crate::report::{LaneReport, Report};
+use unicode_width::UnicodeWidthStr;
+
+/// The widest a lane's name is shown.
+pub const NAME_WIDTH: usize = 24;
+
+/// A name in at most `width` columns, its middle left out if need be.
+pub fn fit(name: &str, width: usize) -> String {
+    if name.width() <= width {
+        return name.to_owned();
+    }
+    let chars: Vec<char> = name.chars().collect();
+    let (head, tail) = (width.saturating_sub(1).div_ceil(2), width.saturating_sub(1) / 2);
+    let mut text: String = chars[..head.min(chars.len())].iter().collect();
+    text.push('…');
+    text.extend(&chars[chars.len().saturating_sub(tail)..]);
+    text
+}
+
+/// What one column of a strip shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cell {
+    allowed: u64,
+    delayed: u64,
+    denied: u64,
+}
+
+impl Cell {
+    /// The glyphs of what is there, most frequent first.
+    fn glyphs(self) -> Vec<char> {
+        let mut kinds = [(self.allowed, '█'), (self.delayed, '~'), (self.denied, 'x')];
+        kinds.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, glyph)| glyph).collect()
+    }
+}
+
+/// The lane's timeline over the focus, in `columns` columns; each shows the bins that begin in it,
+/// or, where bins are wider, the bin that its middle lies in.
+fn cells(report: &Report, lane: &LaneReport, columns: usize) -> Vec<Cell> {
+    let t = &lane.timeline;
+    let (from, until) = (report.focus.from_ns, report.focus.until_ns);
+    let edge = |column: usize| from + ((until - from) as i128 * column as i128 / columns as i128) as i64;
+    let bin = |at: i64| usize::try_from((at - t.from_ns).div_euclid(t.bin_ns as i64)).ok();
+    (0..columns)
+        .map(|column| {
+            let (start, end) = (edge(column), edge(column + 1));
+            let (Some(first), Some(last)) = (bin(start.max(t.from_ns)), bin(end - 1)) else {
+                return Cell::default();
+            };
+            let bins = if last > first { first + 1..last + 1 } else { first..first + 1 };
+            let mut cell = Cell::default();
+            for bin in bins.filter(|bin| *bin < t.allowed.len()) {
+                cell.allowed += t.allowed[bin];
+                cell.delayed += t.delayed[bin];
+                cell.denied += t.denied[bin];
+            }
+            cell
+        })
+        .collect()
+}
+
+/// Writes all strips with their time axis and key.
+pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) {
+    let names = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).min(NAME_WIDTH);
+    let suffix = 9;
+    let columns = width - names - 4 - suffix;
+    let (from, until) = (report.focus.from_ns, report.focus.until_ns);
+    let clock = Clock::for_span(report, from, until);
+    let indent = " ".repeat(names + 4);
+
+    let mut labels = vec![' '; columns];
+    let mut marks = vec!['·'; columns];
+    let mut free = 0;
+    for tick in ticks(report, from, until, columns / 16) {
+        let column = ((i128::from(tick - from) * columns as i128) / i128::from((until - from).max(1))) as usize;
+        let label: Vec<char> = clock.time(report.instant(tick)).chars().collect();
+        if column >= columns {
+            continue;
+        }
+        marks[column] = '╵';
+        let start = column.saturating_sub(label.len() / 2).min(columns.saturating_sub(label.len()));
+        if start >= free && start + label.len() <= columns {
+            labels[start..start + label.len()].copy_from_slice(&label);
+            free = start + label.len() + 2;
+        }
+    }
+    let labels: String = labels.into_iter().collect();
+    out.push_str(&format!("{indent}{}\n", styled(styles.dim, labels.trim_end())));
+
+    for lane in &report.lanes {
+        let cells = cells(report, lane, columns);
+        let glyphs: Vec<Vec<char>> = cells.iter().map(|cell| cell.glyphs()).collect();
+        let rows = glyphs.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for row in 0..rows {
+            let name = if row == 0 { fit(&lane.name, names) } else { String::new() };
+            let pad = " ".repeat(names - name.width());
+            out.push_str(&format!("  {name}{pad}  "));
+            strip_row(out, &glyphs, row, styles);
+            if row == 0
+                && let Some(peak) = lane.peak.as_ref().and_then(|peak| peak.ratio)
+            {
+                let style = if peak > 1.0 { styles.over } else { styles.dim };
+                out.push_str(&styled(style, &format!("  {:>7}", ratio(peak))));
+            }
+            while out.ends_with(' ') {
+                out.pop();
+            }
+            out.push('\n');
+        }
+    }
+    let marks: String = marks.into_iter().collect();
+    out.push_str(&format!("{indent}{}\n", styled(styles.dim, &marks)));
+    let span = crate::faces::format::duration((until - from).max(0) as u128);
+    let key = format!(
+        "{} admitted   {} delayed   {} denied   · nothing   {span} shown",
+        styled(styles.admitted, "█"),
+        styled(styles.delayed, "~"),
+        styled(styles.denied, "x"),
+    );
+    out.push_str(&format!("{indent}{key}\n"));
+}
+
+/// One row of a strip: runs of one glyph share a style.
+fn strip_row(out: &mut String, glyphs: &[Vec<char>], row: usize, styles: &Styles) {
+    let nothing = if row == 0 { '·' } else { ' ' };
+    let line: Vec<char> = glyphs.iter().map(|column| column.get(row).copied().unwrap_or(nothing)).collect();
+    for run in line.chunk_by(|a, b| a == b) {
+        let style = match run[0] {
+            '█' => styles.admitted,
+            '~' => styles.delayed,
+            'x' => styles.denied,
+            _ => styles.dim,
+        };
+        let text: String = run.iter().collect();
+        if run[0] == ' ' {
+            out.push_str(&text);
+        } else {
+            out.push_str(&styled(style, &text));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(fit("token-bucket", 12), "token-bucket");
+        assert_eq!(fit("a rather long name", 9), "a ra…name");
+    }
+}
