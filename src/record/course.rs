@@ -19,6 +19,19 @@ pub struct Course {
     /// The changes in the span, while they are few; more than `keep`: too many, none kept.
     changes: Vec<Change>,
     changed: usize,
+    /// The value just before the span.
+    before: u64,
+}
+
+/// A quantity's way through a span.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Passage<T> {
+    /// The value just before the span.
+    pub before: u64,
+    /// One entry a column.
+    pub columns: Vec<T>,
+    /// Every change while they are few, the first at the span's beginning; else none.
+    pub changes: Vec<Change>,
 }
 
 impl Course {
@@ -36,6 +49,7 @@ impl Course {
             value: 0,
             changes: vec![first],
             changed: 0,
+            before: 0,
         }
     }
 
@@ -53,7 +67,7 @@ impl Course {
         self.advance(at);
         self.value = value;
         if at < self.columns.from.nanos() {
-            (self.low, self.high) = (value, value);
+            (self.low, self.high, self.before) = (value, value, value);
             if let Some(first) = self.changes.first_mut() {
                 first.value = value;
             }
@@ -73,9 +87,9 @@ impl Course {
 
     /// The extents in all columns, and the changes if they were few.
     #[must_use]
-    pub fn finish(mut self) -> (Vec<Extent>, Vec<Change>) {
+    pub fn finish(mut self) -> Passage<Extent> {
         self.advance(i64::MAX);
-        (self.extents, self.changes)
+        Passage { before: self.before, columns: self.extents, changes: self.changes }
     }
 }
 
@@ -117,14 +131,14 @@ impl PeakCourse {
 
     /// The largest value so far at the end of each column, and its records if they were few.
     #[must_use]
-    pub fn finish(mut self) -> (Vec<u64>, Vec<Change>) {
+    pub fn finish(mut self) -> Passage<u64> {
         let mut best = self.before;
         for value in &mut self.best {
             best = best.max(*value);
             *value = best;
         }
         if self.noted > self.keep {
-            return (self.best, Vec::new());
+            return Passage { before: self.before, columns: self.best, changes: Vec::new() };
         }
         let mut records = vec![Change { at: self.columns.from, arrival: 0, value: self.before }];
         self.candidates.sort_by_key(|change| (change.at, change.arrival));
@@ -133,7 +147,7 @@ impl PeakCourse {
                 records.push(change);
             }
         }
-        (self.best, records)
+        Passage { before: self.before, columns: self.best, changes: records }
     }
 }
 
@@ -155,9 +169,10 @@ mod tests {
         for (at, arrival, value) in [(3, 1, 4), (9, 2, 5), (12, 3, 6), (25, 0, 2), (30, 4, 3)] {
             course.set(at, arrival, value);
         }
-        let (extents, changes) = course.finish();
+        let Passage { before, columns, changes } = course.finish();
+        assert_eq!(before, 5);
         assert_eq!(
-            extents,
+            columns,
             [Extent { min: 5.0, max: 6.0, last: 6.0 }, Extent { min: 2.0, max: 6.0, last: 2.0 }]
         );
         assert_eq!(changes, [change(10, 0, 5), change(12, 3, 6), change(25, 0, 2)]);
@@ -168,7 +183,7 @@ mod tests {
         let mut course = Course::new(columns(), 1);
         course.set(12, 1, 1);
         course.set(13, 2, 2);
-        assert_eq!(course.finish().1, []);
+        assert_eq!(course.finish().changes, []);
     }
 
     #[test]
@@ -177,8 +192,8 @@ mod tests {
         for (at, arrival, value) in [(2, 1, 3), (22, 2, 9), (11, 3, 5), (11, 4, 3), (12, 5, 4), (99, 6, 50)] {
             peak.note(at, arrival, value);
         }
-        let (best, records) = peak.finish();
-        assert_eq!(best, [5, 9]);
-        assert_eq!(records, [change(10, 0, 3), change(11, 3, 5), change(22, 2, 9)]);
+        let Passage { before, columns, changes } = peak.finish();
+        assert_eq!((before, columns), (3, vec![5, 9]));
+        assert_eq!(changes, [change(10, 0, 3), change(11, 3, 5), change(22, 2, 9)]);
     }
 }

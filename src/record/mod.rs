@@ -12,7 +12,7 @@ mod span;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
-pub use course::{Course, PeakCourse};
+pub use course::{Course, Passage, PeakCourse};
 pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::focus;
 pub use lane::LaneRecorder;

@@ -4,9 +4,8 @@
 //! release on arrival: an entry carries one bit a lane, and each lane has its own sum. Entries that
 //! have left the span linger until a sum could set a record, so that most arrivals only append.
 
-use super::{Columns, PeakCourse};
+use super::{Columns, Passage, PeakCourse};
 use crate::limiter::{KeyId, Verdicts};
-use crate::report::Change;
 use crate::sim::{Lane, LanePlan, Observer, Step};
 use crate::time::{SimDuration, SimTime};
 use hashbrown::HashMap;
@@ -145,7 +144,7 @@ impl PeakWindow {
     }
 
     /// For each stream, the peak so far at the end of each column, and its records if few.
-    pub fn take_courses(&mut self) -> Vec<(Vec<u64>, Vec<Change>)> {
+    pub fn take_courses(&mut self) -> Vec<Passage<u64>> {
         std::mem::take(&mut self.courses).into_iter().map(PeakCourse::finish).collect()
     }
 

@@ -1,7 +1,7 @@
 //! A close look at one span: counts, trailing sums and levels by column, single decisions while
 //! they are few.
 
-use super::{Course, PeakCourse};
+use super::{Course, Passage, PeakCourse};
 use crate::limiter::{Decision, KeyId, Level, Verdicts};
 use crate::report::{Counts, DecisionDetail, DecisionKind, Extent, LaneDetail};
 use crate::sim::{Lane, LanePlan, Observer, Step, Tap};
@@ -142,8 +142,10 @@ impl SpanRecorder {
         let mut detail = LaneDetail { before: self.before, ..LaneDetail::default() };
         if let Some(window) = self.window {
             self.expire(self.columns.until.nanos(), window);
-            (detail.trailing, detail.trailing_changes) = self.trailing.finish();
-            (detail.peak, detail.peak_changes) = self.peak.finish();
+            let Passage { before, columns, changes } = self.trailing.finish();
+            (detail.trailing_before, detail.trailing, detail.trailing_changes) = (before, columns, changes);
+            let Passage { before, columns, changes } = self.peak.finish();
+            (detail.peak_before, detail.peak, detail.peak_changes) = (before, columns, changes);
         }
         detail.counts = self.counts;
         detail
@@ -319,6 +321,7 @@ impl Tap for LevelTap {
                 remaining: level.remaining,
                 next_ns: level.next.nanos(),
                 full_ns: level.full.nanos(),
+                used: tracked.then(|| used(&level)),
                 retry_after_ns,
             });
         }

@@ -48,12 +48,16 @@ pub struct LaneDetail {
     pub counts: Vec<Counts>,
     /// Units of the key released in the last window, in each column; empty without a limit.
     pub trailing: Vec<Extent>,
+    /// The same just before the span.
+    pub trailing_before: u64,
     /// Every change of that figure while they are few, the first at the span's beginning; else
     /// empty.
     pub trailing_changes: Vec<Change>,
     /// The peak so far at the end of each column; of any key, or of the one key that is looked at;
     /// empty without a limit.
     pub peak: Vec<u64>,
+    /// The same just before the span.
+    pub peak_before: u64,
     /// Every change of it while they are few, the first at the span's beginning; else empty.
     pub peak_changes: Vec<Change>,
     /// Units of the key in use as the limiter sees it, in each column.
@@ -114,7 +118,7 @@ pub struct Change {
 }
 
 /// What a lane did with one arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionDetail {
     /// Its decision.
     pub kind: DecisionKind,
@@ -126,6 +130,8 @@ pub struct DecisionDetail {
     pub next_ns: u128,
     /// Time until the state of an untouched key.
     pub full_ns: u128,
+    /// Units of the followed key in use right after it, if it is an arrival of that key.
+    pub used: Option<f64>,
     /// For a denied arrival: the smallest wait after which it would pass, `None` for never.
     pub retry_after_ns: Option<u128>,
 }

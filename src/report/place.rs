@@ -105,26 +105,34 @@ impl Detail {
     #[must_use]
     pub fn trailing_at(&self, lane: usize, place: Place) -> Option<u64> {
         let lane = &self.lanes[lane];
-        value_at(&lane.trailing_changes, place).or_else(|| {
-            let passed = self.columns_passed(place).checked_sub(1)?;
-            lane.trailing.get(passed).map(|extent| extent.last as u64)
-        })
+        let passed = |passed: usize| match passed.checked_sub(1) {
+            None => (!lane.trailing.is_empty()).then_some(lane.trailing_before),
+            Some(last) => lane.trailing.get(last).map(|extent| extent.last as u64),
+        };
+        value_at(&lane.trailing_changes, place).or_else(|| passed(self.columns_passed(place)))
     }
 
     /// The peak so far of lane number `lane`; `None` without a limit.
     #[must_use]
     pub fn peak_at(&self, lane: usize, place: Place) -> Option<u64> {
         let lane = &self.lanes[lane];
-        value_at(&lane.peak_changes, place)
-            .or_else(|| lane.peak.get(self.columns_passed(place).checked_sub(1)?).copied())
+        let passed = |passed: usize| match passed.checked_sub(1) {
+            None => (!lane.peak.is_empty()).then_some(lane.peak_before),
+            Some(last) => lane.peak.get(last).copied(),
+        };
+        value_at(&lane.peak_changes, place).or_else(|| passed(self.columns_passed(place)))
     }
 
-    /// The units in use that lane number `lane` saw of its key when the last column had passed;
-    /// `None` before that.
+    /// The units in use that lane number `lane` last saw of its key: right after an arrival in
+    /// this column, else at the end of the column before; `None` where neither is known.
     #[must_use]
     pub fn level_at(&self, lane: usize, place: Place) -> Option<f64> {
-        let passed = self.columns_passed(place).checked_sub(1)?;
-        self.lanes[lane].level.get(passed).map(|extent| extent.last)
+        let lane = &self.lanes[lane];
+        let passed = self.columns_passed(place);
+        let from = self.edge(passed);
+        let listed = self.arrivals.iter().zip(&lane.decisions).take(self.decided(place)).rev();
+        let recent = listed.take_while(|(arrival, _)| arrival.at >= from).find_map(|(_, decision)| decision.used);
+        recent.or_else(|| lane.level.get(passed.checked_sub(1)?).map(|extent| extent.last))
     }
 }
 

@@ -155,7 +155,8 @@ pub fn detail(
         let courses = window.take_courses();
         for (stream, course) in window.streams().iter().zip(courses) {
             if let Stream::Lane(lane) = stream {
-                (lane_details[*lane].peak, lane_details[*lane].peak_changes) = course;
+                let lane = &mut lane_details[*lane];
+                (lane.peak_before, lane.peak, lane.peak_changes) = (course.before, course.columns, course.changes);
             }
         }
     }

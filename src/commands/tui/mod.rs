@@ -62,7 +62,6 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
         return Err(not_a_terminal("standard input"));
     }
     let interrupted = super::run::interrupt_flag();
-    let worker = Worker::start(plan, load, options);
     // The terminal is given back on a panic too: `init` sees to that.
     let mut terminal = match ratatui::try_init() {
         Ok(terminal) => terminal,
@@ -72,6 +71,7 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
         }
     };
     let held = hold_back_panics();
+    let worker = Worker::start(plan, load, options);
     let result = converse(&mut terminal, &worker, options, interrupted);
     ratatui::restore();
     // Dropping it shows the cursor again.

@@ -9,7 +9,7 @@ use crate::time::SimTime;
 use std::time::Duration;
 
 /// Decisions that one look may list, over all lanes.
-const DECISIONS: usize = 100_000;
+const DECISIONS: usize = 120_000;
 
 /// Looks that are remembered.
 const REMEMBERED: usize = 8;
@@ -455,7 +455,7 @@ impl App {
 
     /// Arrivals that a look may list.
     fn keep(&self) -> usize {
-        (DECISIONS / self.lanes().max(1)).clamp(16, 5_000)
+        (DECISIONS / self.lanes().max(1)).clamp(16, 20_000)
     }
 
     /// Asks for a look at what is on the screen, unless it is known or asked for.

@@ -7,11 +7,11 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 /// All keys, for the help.
 pub(super) const HELP: &[(&str, &str)] = &[
     ("space", "play, pause"),
-    ("< >", "slower, faster: x0.25 to x1000; x1 crosses the screen in 20 s"),
+    ("< >", "slower, faster; x1 crosses the screen in 20 s"),
     ("left right", "one arrival back or on; one column where there are too many"),
     ("[ ]", "a tenth of the screen back or on (also with Shift or Ctrl)"),
     ("Home End", "ends of the screen, then of the run"),
-    ("n N", "next, previous arrival on which the lanes differ in a new way"),
+    ("n N", "next, previous arrival that splits the lanes anew"),
     ("d D", "next, previous denial of the chosen lane"),
     ("+ -", "zoom in, out around the cursor"),
     ("PgDn PgUp", "half a screen on, back"),

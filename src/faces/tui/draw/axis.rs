@@ -60,8 +60,7 @@ fn heads(canvas: &mut Canvas, y: u16) {
     if layout.arrivals == 0 {
         return names(canvas, y);
     }
-    let limit = canvas.app.run.as_ref().is_some_and(|run| run.report.limit.is_some());
-    let at_end = super::lanes::figures(layout.columns, limit).filter(|figure| figure.at_end);
+    let at_end = super::lanes::figures(layout.columns).filter(|figure| figure.at_end);
     let end = at_end.map(|figure| figure.width).sum();
     let (x, width) = (layout.figures.x, layout.figures.width - end);
     canvas.put_right(x, y, "at the cursor", width, canvas.theme.strong());
@@ -71,9 +70,8 @@ fn heads(canvas: &mut Canvas, y: u16) {
 
 /// The names of the figures.
 fn names(canvas: &mut Canvas, y: u16) {
-    let limit = canvas.app.run.as_ref().is_some_and(|run| run.report.limit.is_some());
     let mut x = canvas.layout.figures.x;
-    for figure in super::lanes::figures(canvas.layout.columns, limit) {
+    for figure in super::lanes::figures(canvas.layout.columns) {
         let style = if figure.at_end { canvas.theme.dim() } else { canvas.theme.strong() };
         canvas.put_right(x, y, figure.head, figure.width, style);
         x += figure.width;

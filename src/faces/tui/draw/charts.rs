@@ -74,9 +74,9 @@ fn window(canvas: &mut Canvas, run: &Run, lane: usize, bars: &Bars, limit_row: u
 
     let Some(now) = canvas.app.figures(lane) else { return };
     let Some(released) = now.trailing else { return };
-    let mut lines = vec![(format!("{} released in the last {last}", count(u128::from(released))), Style::new())];
+    let mut lines = vec![(format!("{} in the last {last}", count(u128::from(released))), Style::new())];
     if released > units {
-        lines.push((format!("{} more than the limit", count(u128::from(released - units))), canvas.theme.excess()));
+        lines.push((format!("{} above the limit", count(u128::from(released - units))), canvas.theme.excess()));
     }
     if run.report.offered.keys > 1 {
         let key = canvas.app.covering().and_then(|detail| detail.lanes[lane].key.as_deref()).unwrap_or_default();

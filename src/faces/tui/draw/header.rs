@@ -2,71 +2,75 @@
 
 use super::Canvas;
 use crate::faces::format::{Clock, count, duration, title as full_title};
+use crate::faces::tui::app::Run;
 use crate::faces::tui::keys;
 use crate::time::SimDuration;
 use ratatui::style::Style;
 
-/// The lesson, and where the cursor is.
+/// The lesson.
 pub fn title(canvas: &mut Canvas, y: u16) {
-    let app = canvas.app;
-    let width = canvas.layout.area.width;
-    let Some(run) = &app.run else {
-        canvas.put(1, y, "rlsim", width, canvas.theme.strong());
-        return;
-    };
-    let start = run.report.start.nanos();
-    let clock = Clock::for_span(&run.report, app.view.from - start, app.view.until - start).precise();
-    let sign = if app.player.playing { "▶" } else { "‖" };
-    let now = format!("{sign} {}  {}", clock.time(app.cursor.at), app.player.label());
-    let room = super::width(&now) as u16 + 1;
-    canvas.put_right(0, y, &now, width - 1, canvas.theme.strong());
-    canvas.put(1, y, &full_title(&run.report), width.saturating_sub(room + 3), canvas.theme.strong());
+    let title = canvas.app.run.as_ref().map_or_else(|| "rlsim".to_owned(), |run| full_title(&run.report));
+    canvas.put(1, y, &title, canvas.layout.area.width.saturating_sub(2), canvas.theme.strong());
 }
 
-/// The limit, the traffic, and what is being done.
+/// The limit and the traffic; what is being done; where the cursor is and how fast it moves.
 pub fn state(canvas: &mut Canvas, y: u16) {
     let app = canvas.app;
     let width = canvas.layout.area.width;
     let doing = match (app.running, app.seek, app.look) {
         (Some(arrivals), ..) => format!("running: {} arrivals", count(u128::from(arrivals))),
-        (None, Some(_), _) => "searching...".to_owned(),
-        (None, None, Some(_)) => "simulating...".to_owned(),
+        (None, Some(_), _) => "searching".to_owned(),
+        (None, None, Some(_)) => "simulating".to_owned(),
         _ => String::new(),
     };
-    let mut left = width.saturating_sub(2);
+    let mut left = width - 1;
+    if let Some(run) = &app.run {
+        let start = run.report.start.nanos();
+        let clock = Clock::for_span(&run.report, app.view.from - start, app.view.until - start).precise();
+        let sign = if app.player.playing { "▶" } else { "‖" };
+        let now = format!("{sign} {}  {}", clock.time(app.cursor.at), app.player.label());
+        canvas.put_right(0, y, &now, left, canvas.theme.strong());
+        left = left.saturating_sub(super::width(&now) as u16 + 3);
+    }
     if !doing.is_empty() {
-        canvas.put_right(0, y, &doing, width - 1, canvas.theme.warn());
-        left = left.saturating_sub(super::width(&doing) as u16 + 2);
+        canvas.put_right(0, y, &doing, left, canvas.theme.warn());
+        left = left.saturating_sub(super::width(&doing) as u16 + 3);
     }
-    let Some(run) = &app.run else { return };
-    let report = &run.report;
-    let mut facts = vec![match report.limit {
-        Some(limit) => format!("limit {}/{}", limit.units, SimDuration::from_nanos(limit.window_ns)),
-        None => "no limit stated".to_owned(),
-    }];
-    let plural = |number: u64, word: &str| {
-        format!("{} {word}{}", count(u128::from(number)), if number == 1 { "" } else { "s" })
+    if let Some(run) = &app.run {
+        let text = facts(canvas, run, usize::from(left));
+        canvas.put(1, y, &text, left, Style::new());
+    }
+}
+
+/// As many facts as fit this many columns, the most important first.
+fn facts(canvas: &Canvas, run: &Run, columns: usize) -> String {
+    let (app, report) = (canvas.app, &run.report);
+    let plural =
+        |number: u64, word: &str| format!("{} {word}{}", count(u128::from(number)), if number == 1 { "" } else { "s" });
+    let whose = match app.key.and_then(|key| run.keys.get(key)) {
+        Some(key) => format!("only key {}: {}", key.key, plural(key.arrivals, "request")),
+        None => plural(report.offered.keys, "key"),
     };
-    facts.push(plural(report.offered.requests, "request"));
-    match app.key.and_then(|key| run.keys.get(key)) {
-        Some(key) => facts.push(format!("only key {}: {}", key.key, plural(key.arrivals, "request"))),
-        None => facts.push(plural(report.offered.keys, "key")),
-    }
-    facts.push(format!("seed {}", report.seed));
-    if doing.is_empty() {
-        let pace = duration(app.player.pace(app.view));
-        facts.push(format!("{}: {pace} a second", app.player.label()));
-    }
+    let facts = [
+        match report.limit {
+            Some(limit) => format!("limit {}/{}", limit.units, SimDuration::from_nanos(limit.window_ns)),
+            None => "no limit stated".to_owned(),
+        },
+        plural(report.offered.requests, "request"),
+        whose,
+        format!("{} a second", duration(app.player.pace(app.view))),
+        format!("seed {}", report.seed),
+    ];
     let mut text = String::new();
     for fact in facts {
-        if super::width(&text) + super::width(&fact) + 3 <= usize::from(left) || text.is_empty() {
-            if !text.is_empty() {
-                text.push_str("   ");
-            }
+        if text.is_empty() {
+            text = fact;
+        } else if super::width(&text) + 3 + super::width(&fact) <= columns {
+            text.push_str("   ");
             text.push_str(&fact);
         }
     }
-    canvas.put(1, y, &text, left, Style::new());
+    text
 }
 
 /// What the signs mean.
@@ -74,7 +78,7 @@ pub fn legend(canvas: &mut Canvas, y: u16) {
     let theme = canvas.theme;
     let dim = theme.dim();
     let signs = [
-        ("█", theme.admitted(), "admitted"),
+        ("▇", theme.admitted(), "admitted"),
         ("~", theme.delayed(), "delayed"),
         ("x", theme.denied(), "denied"),
         ("▒", theme.cell(crate::report::Counts { allowed: 1, delayed: 0, denied: 1 }).style, "some of each"),

@@ -34,33 +34,22 @@ const fn figure(what: What, head: &'static str, width: u16, at_end: bool) -> Fig
     Figure { head, width, at_end, what }
 }
 
-const FEW: [Figure; 2] = [figure(What::Peak, "peak", 6, false), figure(What::Denied, "denied", 7, false)];
-const BOTH: [Figure; 4] =
-    [FEW[0], FEW[1], figure(What::Peak, "peak", 7, true), figure(What::Denied, "denied", 7, true)];
-const ALL: [Figure; 7] = [
-    figure(What::Window, "in window", 10, false),
-    figure(What::Peak, "peak", 8, false),
-    figure(What::Delayed, "delayed", 9, false),
-    figure(What::Denied, "denied", 9, false),
-    figure(What::Peak, "peak", 8, true),
-    figure(What::Delayed, "delayed", 9, true),
-    figure(What::Denied, "denied", 9, true),
-];
-/// What takes the place of the peak where no limit is stated.
-const ALLOWED: [Figure; 2] = [figure(What::Allowed, "allowed", 8, false), figure(What::Allowed, "allowed", 9, true)];
-
 /// The figures that stand beside a strip.
-pub fn figures(columns: Columns, limit: bool) -> impl Iterator<Item = Figure> {
-    let all: &[Figure] = match columns {
-        Columns::Few => &FEW,
-        Columns::Both => &BOTH,
-        Columns::All => &ALL,
+pub fn figures(columns: Columns) -> impl Iterator<Item = Figure> {
+    let first = |at_end| match columns.limit {
+        true => figure(What::Peak, "peak", 7, at_end),
+        false => figure(What::Allowed, "allowed", 9, at_end),
     };
-    all.iter().filter_map(move |figure| match figure.what {
-        What::Window if !limit => None,
-        What::Peak if !limit => Some(ALLOWED[usize::from(figure.at_end)]),
-        _ => Some(*figure),
-    })
+    let all = [
+        (columns.window && columns.limit, figure(What::Window, "in window", 10, false)),
+        (true, first(false)),
+        (columns.delayed, figure(What::Delayed, "delayed", 8, false)),
+        (true, figure(What::Denied, "denied", 7, false)),
+        (columns.end, first(true)),
+        (columns.end && columns.end_delayed, figure(What::Delayed, "delayed", 8, true)),
+        (columns.end, figure(What::Denied, "denied", 7, true)),
+    ];
+    all.into_iter().filter(|(shown, _)| *shown).map(|(_, figure)| figure)
 }
 
 /// A count that fits: whole if it can be, else in thousands, millions, ...
@@ -98,7 +87,7 @@ pub fn arrivals(canvas: &mut Canvas, y: u16) {
     let most = counts.iter().map(crate::report::Counts::total).max().unwrap_or(0);
     let cursor = canvas.cursor_x();
     for (x, counts) in (strip.x..).zip(&counts) {
-        let style = if x < cursor { Style::new() } else { canvas.theme.dim() };
+        let style = if x < cursor { canvas.theme.offered() } else { canvas.theme.dim() };
         let sign = match counts.total() {
             0 => "·",
             total => EIGHTHS[((u128::from(total) * 8).div_ceil(u128::from(most)) as usize).clamp(1, 8) - 1],
@@ -143,7 +132,7 @@ pub fn lane(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
     canvas.cursor(y);
     let now = canvas.app.figures(lane);
     let mut x = layout.figures.x;
-    for figure in figures(layout.columns, run.report.limit.is_some()) {
+    for figure in figures(layout.columns) {
         let (text, style) = value(canvas, run, report, now, figure);
         canvas.put_right(x, y, &text, figure.width, style);
         x += figure.width;
@@ -191,7 +180,9 @@ fn value(
 pub fn trailing(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
     let strip = canvas.layout.strip;
     let Some(limit) = run.report.limit else { return };
-    canvas.put_right(0, y, "in window", canvas.layout.names.width - 1, canvas.theme.dim());
+    let (long, room) = (format!("in window ▄={}", short(limit.units, 8)), canvas.layout.names.width - 1);
+    let label = if super::width(&long) <= usize::from(room) { long.as_str() } else { "in window" };
+    canvas.put_right(0, y, label, room, canvas.theme.dim());
     let extents = canvas.app.extents(usize::from(strip.width), |detail| &detail.lanes[lane].trailing);
     let cursor = canvas.cursor_x();
     for (x, extent) in (strip.x..).zip(&extents).filter(|(_, extent)| extent.max > 0.0) {

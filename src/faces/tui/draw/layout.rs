@@ -11,13 +11,30 @@ const LANES_FIRST: u16 = 6;
 
 /// Which figures stand beside the strips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Columns {
-    /// Peak and denied, so far.
-    Few,
-    /// The same, so far and at the end.
-    Both,
-    /// In the window, peak, delayed and denied, so far; peak, delayed and denied at the end.
-    All,
+pub struct Columns {
+    /// There is a limit, so there are peaks.
+    pub limit: bool,
+    /// What was released in the last window.
+    pub window: bool,
+    /// Delays so far.
+    pub delayed: bool,
+    /// As of the end of the run too.
+    pub end: bool,
+    /// Delays as of the end too.
+    pub end_delayed: bool,
+}
+
+impl Columns {
+    /// As many as leave room for the strips.
+    fn of(width: u16, limit: bool, delays: bool) -> Self {
+        Self {
+            limit,
+            window: width >= 110,
+            delayed: delays && width >= 110,
+            end: width >= 76,
+            end_delayed: delays && width >= 140,
+        }
+    }
 }
 
 /// A span of columns.
@@ -66,34 +83,38 @@ pub struct Layout {
     pub gap: u16,
 }
 
+/// What there is to be laid out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Content {
+    /// The longest name of a lane.
+    names: usize,
+    lanes: usize,
+    limit: bool,
+    /// Whether any lane delays.
+    delays: bool,
+}
+
 impl Layout {
     /// The layout of a screen of this many columns and rows.
-    pub fn of(app: &App, (width, height): (u16, u16)) -> Self {
-        let names = app.run.as_ref().map_or(0, |run| {
-            let longest = run.report.lanes.iter().map(|lane| super::width(&lane.name)).max();
-            longest.unwrap_or(0)
+    pub fn of(app: &App, size: (u16, u16)) -> Self {
+        let content = app.run.as_ref().map_or(Content::default(), |run| {
+            let lanes = &run.report.lanes;
+            Content {
+                names: lanes.iter().map(|lane| super::width(&lane.name)).max().unwrap_or(0),
+                lanes: lanes.len(),
+                limit: run.report.limit.is_some(),
+                delays: lanes.iter().any(|lane| lane.delayed > 0),
+            }
         });
-        let limit = app.run.as_ref().is_some_and(|run| run.report.limit.is_some());
-        let lanes = app.lanes();
-        Self::new((width, height), names, lanes, app.lane, app.charts, limit)
+        Self::new(size, content, app.lane, app.charts)
     }
 
-    fn new(
-        (width, height): (u16, u16),
-        longest: usize,
-        lanes: usize,
-        chosen: usize,
-        charts: bool,
-        limit: bool,
-    ) -> Self {
+    fn new((width, height): (u16, u16), content: Content, chosen: usize, charts: bool) -> Self {
+        let Content { names: longest, lanes, limit, delays } = content;
         let area = Rect::new(0, 0, width, height);
         let fits = width >= SMALLEST.0 && height >= SMALLEST.1;
-        let columns = match width {
-            0..76 => Columns::Few,
-            76..110 => Columns::Both,
-            _ => Columns::All,
-        };
-        let figures = super::lanes::figures(columns, limit).map(|figure| figure.width).sum();
+        let columns = Columns::of(width, limit, delays);
+        let figures = super::lanes::figures(columns).map(|figure| figure.width).sum();
         // A sign before the name, a space behind it; the labels of the charts need twelve.
         let longest_shown = if width < 76 { 12 } else { (width / 5).min(28) };
         let names = (longest as u16).clamp(12, longest_shown) + 2;
@@ -189,7 +210,8 @@ mod tests {
             for height in 12..80 {
                 for lanes in [0, 1, 2, 6, 12, 40, 1_000] {
                     for charts in [false, true] {
-                        let layout = Layout::new((width, height), 15, lanes, lanes / 2, charts, true);
+                        let content = Content { names: 15, lanes, limit: height % 2 == 0, delays: true };
+                        let layout = Layout::new((width, height), content, lanes / 2, charts);
                         assert!(rows(&layout) <= height, "{width}x{height}, {lanes} lanes: {layout:?}");
                         assert!(layout.figures.x + layout.figures.width <= width);
                         assert!(layout.strip.width >= 20, "{layout:?}");
@@ -202,7 +224,8 @@ mod tests {
 
     #[test]
     fn six_lanes_fit_a_small_terminal_with_charts() {
-        let layout = Layout::new((80, 24), 15, 6, 0, true, true);
+        let content = Content { names: 15, lanes: 6, limit: true, delays: true };
+        let layout = Layout::new((80, 24), content, 0, true);
         assert_eq!((layout.lanes, layout.charts, layout.others, layout.others_across), (6, 6, 3, 2));
         assert_eq!((layout.arrivals, layout.legend, layout.differ), (1, 1, 1));
     }

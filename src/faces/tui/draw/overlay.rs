@@ -54,8 +54,8 @@ fn help(canvas: &mut Canvas, scroll: usize) {
         if key.is_empty() {
             canvas.put(inner.x, y, what, inner.width, canvas.theme.dim());
         } else {
-            canvas.put(inner.x, y, key, 16, canvas.theme.strong());
-            canvas.put(inner.x + 16, y, what, inner.width.saturating_sub(16), Style::new());
+            canvas.put(inner.x, y, key, 14, canvas.theme.strong());
+            canvas.put(inner.x + 14, y, what, inner.width.saturating_sub(14), Style::new());
         }
     }
 }

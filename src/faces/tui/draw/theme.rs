@@ -44,6 +44,11 @@ impl Theme {
         self.denied()
     }
 
+    /// Traffic, before anybody decided.
+    pub fn offered(self) -> Style {
+        self.fg(250)
+    }
+
     /// What the limiter itself keeps.
     pub fn level(self) -> Style {
         self.fg(108)
@@ -80,7 +85,8 @@ impl Theme {
             (0, 0) => ("·", self.dim()),
             (0, _) => ("x", self.denied()),
             (_, 0) if counts.delayed > counts.allowed => ("~", style),
-            (_, 0) => ("█", style),
+            // Not quite a full block, so that lanes do not run into each other.
+            (_, 0) => ("▇", style),
             (admitted, denied) => {
                 let share = admitted as f64 / (admitted + denied) as f64;
                 let sign = if share > 0.67 {
@@ -108,7 +114,7 @@ mod tests {
     fn signs_alone_tell_what_happened() {
         let plain = Theme::new(false);
         let sign = |allowed, delayed, denied| plain.cell(Counts { allowed, delayed, denied }).sign;
-        assert_eq!([sign(0, 0, 0), sign(3, 0, 0), sign(0, 3, 0), sign(0, 0, 3)], ["·", "█", "~", "x"]);
+        assert_eq!([sign(0, 0, 0), sign(3, 0, 0), sign(0, 3, 0), sign(0, 0, 3)], ["·", "▇", "~", "x"]);
         assert_eq!([sign(9, 0, 1), sign(5, 0, 5), sign(0, 1, 9)], ["▓", "▒", "░"]);
         assert_eq!(plain.cell(Counts { allowed: 1, delayed: 0, denied: 1 }).style, Style::new());
     }
