@@ -171,10 +171,7 @@ mod tests {
         }
         let Passage { before, columns, changes } = course.finish();
         assert_eq!(before, 5);
-        assert_eq!(
-            columns,
-            [Extent { min: 5.0, max: 6.0, last: 6.0 }, Extent { min: 2.0, max: 6.0, last: 2.0 }]
-        );
+        assert_eq!(columns, [Extent { min: 5.0, max: 6.0, last: 6.0 }, Extent { min: 2.0, max: 6.0, last: 2.0 }]);
         assert_eq!(changes, [change(10, 0, 5), change(12, 3, 6), change(25, 0, 2)]);
     }
 

@@ -358,7 +358,7 @@ fn traffic(
 ) -> Result<TrafficPlan, Error> {
     if table.traffic.is_empty() {
         return Err(source.error(
-            source.text.len()..source.text.len(),
+            source.text.trim_end().len()..source.text.trim_end().len(),
             "no traffic: nothing would arrive",
             "no `[[traffic]]` in this scenario",
             Some("add `[[traffic]]` and a kind, as in `steady = { rate = \"10/s\" }`".to_owned()),

@@ -1,6 +1,6 @@
 //! Drivers: one trace through every lane.
 //!
-//! [`replay`] is the open-loop driver: no feedback, so no event queue; batches go through every
+//! [`replay()`] is the open-loop driver: no feedback, so no event queue; batches go through every
 //! lane. Times never run backwards. At one instant arrivals keep the order of their sources; a
 //! state change that falls on an arrival's instant (a refill, a window's edge) comes before it.
 

@@ -1,37 +1,88 @@
 //! Keys: byte strings, each with a dense number in order of first appearance.
 
 use crate::rng::mix;
-use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
 /// A table of byte strings.
-#[derive(Debug, Default)]
+///
+/// Keys of up to 23 bytes lie in one array of fixed steps, ordered by number; the hash table beside
+/// it holds half of each key's hash and its number. A known key costs two reads that may miss the
+/// cache, and a busy key tends to be an early one, whose neighbours are busy too. About 40 to 75
+/// bytes a key.
+#[derive(Debug)]
 pub struct KeyTable {
-    bytes: Vec<u8>,
-    /// Where each key ends in `bytes`.
-    ends: Vec<u64>,
-    table: HashTable<u32>,
+    entries: Vec<Entry>,
+    /// Bytes of the keys that are too long for an entry.
+    long: Vec<u8>,
+    /// Open addressing with linear probing: 32 bits of the hash, then the key's number.
+    slots: Vec<u64>,
     /// Random, against logs made to collide; no result depends on it.
     hasher: foldhash::fast::RandomState,
+}
+
+/// A key: its bytes and, last, their number; or [`LONG`] after where it lies in `long`.
+#[derive(Clone, Copy, Debug)]
+struct Entry([u8; 24]);
+
+const INLINE: usize = 23;
+const LONG: u8 = u8::MAX;
+const FREE: u64 = u64::MAX;
+/// Keys whose cache misses overlap in [`KeyTable::intern_all`].
+const BATCH: usize = 64;
+
+impl Entry {
+    fn new(key: &[u8], long: &mut Vec<u8>) -> Self {
+        let mut entry = [0; 24];
+        if key.len() <= INLINE {
+            entry[..key.len()].copy_from_slice(key);
+            entry[INLINE] = key.len() as u8;
+        } else {
+            entry[..8].copy_from_slice(&(long.len() as u64).to_le_bytes());
+            entry[8..16].copy_from_slice(&(key.len() as u64).to_le_bytes());
+            entry[INLINE] = LONG;
+            long.extend_from_slice(key);
+        }
+        Self(entry)
+    }
+
+    #[inline]
+    fn bytes<'a>(&'a self, long: &'a [u8]) -> &'a [u8] {
+        match self.0.get(..usize::from(self.0[INLINE])) {
+            Some(key) => key,
+            None => {
+                let word = |from: usize| {
+                    let bytes = self.0[from..from + 8].try_into().expect("eight bytes");
+                    u64::from_le_bytes(bytes) as usize
+                };
+                &long[word(0)..][..word(8)]
+            }
+        }
+    }
+}
+
+impl Default for KeyTable {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl KeyTable {
     /// No keys.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self { entries: Vec::new(), long: Vec::new(), slots: vec![FREE; 16], hasher: Default::default() }
     }
 
     /// How many keys there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.entries.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.entries.is_empty()
     }
 
     /// The bytes of a key.
@@ -41,7 +92,7 @@ impl KeyTable {
     #[inline]
     #[must_use]
     pub fn name(&self, id: u32) -> &[u8] {
-        name(&self.bytes, &self.ends, id)
+        self.entries[id as usize].bytes(&self.long)
     }
 
     /// The number of a key, new or known.
@@ -50,24 +101,93 @@ impl KeyTable {
     /// If there are more than 2^32 - 1 keys.
     #[inline]
     pub fn intern(&mut self, key: &[u8]) -> u32 {
-        let hash = self.hasher.hash_one(key);
-        let Self { bytes, ends, table, hasher } = self;
-        if let Some(id) = table.find(hash, |id| name(bytes, ends, *id) == key) {
-            return *id;
+        let hash = self.hash(key);
+        self.probe(key, hash)
+    }
+
+    /// Appends the number of each key in turn to `ids`: as [`intern`](Self::intern), but the reads
+    /// that miss the cache overlap.
+    ///
+    /// # Panics
+    /// If there are more than 2^32 - 1 keys.
+    pub fn intern_all(&mut self, keys: &[&[u8]], ids: &mut Vec<u32>) {
+        let mut hashes = [0; BATCH];
+        let mut slots = [0; BATCH];
+        let mut lengths = [0; BATCH];
+        for keys in keys.chunks(BATCH) {
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.hash(key);
+            }
+            // No read in a loop waits for another, so their cache misses overlap.
+            let mask = self.slots.len() - 1;
+            for (slot, hash) in slots.iter_mut().zip(&hashes).take(keys.len()) {
+                *slot = self.slots[*hash as usize & mask];
+            }
+            for (length, slot) in lengths.iter_mut().zip(&slots).take(keys.len()) {
+                *length = self.entries.get(number(*slot) as usize).map_or(LONG, |entry| entry.0[INLINE]);
+            }
+            for (((key, hash), slot), length) in keys.iter().zip(&hashes).zip(&slots).zip(&lengths) {
+                let likely = tag(*slot) == *hash && usize::from(*length) == key.len() && *length != LONG;
+                let known = likely && self.name(number(*slot)) == *key;
+                ids.push(if known { number(*slot) } else { self.probe(key, *hash) });
+            }
         }
-        let id = u32::try_from(ends.len()).ok().filter(|id| *id != u32::MAX).expect("fewer than 2^32 - 1 keys");
-        bytes.extend_from_slice(key);
-        ends.push(bytes.len() as u64);
-        table.insert_unique(hash, id, |id| hasher.hash_one(name(bytes, ends, *id)));
+    }
+
+    #[inline]
+    fn hash(&self, key: &[u8]) -> u32 {
+        (self.hasher.hash_one(key) >> 32) as u32
+    }
+
+    #[inline]
+    fn probe(&mut self, key: &[u8], hash: u32) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == FREE {
+                return self.insert(key, hash, at);
+            }
+            if tag(slot) == hash && self.name(number(slot)) == key {
+                return number(slot);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, key: &[u8], hash: u32, at: usize) -> u32 {
+        let id = u32::try_from(self.entries.len()).ok().filter(|id| *id != u32::MAX);
+        let id = id.expect("fewer than 2^32 - 1 keys");
+        self.entries.push(Entry::new(key, &mut self.long));
+        self.slots[at] = u64::from(hash) << 32 | u64::from(id);
+        // At most five slots in eight are taken.
+        if self.entries.len() * 8 > self.slots.len() * 5 {
+            self.grow();
+        }
         id
+    }
+
+    fn grow(&mut self) {
+        let mut slots = vec![FREE; self.slots.len() * 2];
+        let mask = slots.len() - 1;
+        for slot in self.slots.iter().filter(|slot| **slot != FREE) {
+            let mut at = tag(*slot) as usize & mask;
+            while slots[at] != FREE {
+                at = (at + 1) & mask;
+            }
+            slots[at] = *slot;
+        }
+        self.slots = slots;
     }
 }
 
-#[inline]
-fn name<'a>(bytes: &'a [u8], ends: &[u64], id: u32) -> &'a [u8] {
-    let id = id as usize;
-    let start = if id == 0 { 0 } else { ends[id - 1] };
-    &bytes[start as usize..ends[id] as usize]
+const fn tag(slot: u64) -> u32 {
+    (slot >> 32) as u32
+}
+
+const fn number(slot: u64) -> u32 {
+    slot as u32
 }
 
 /// A hash of a key's bytes that is the same in every run: for fingerprints.
@@ -118,6 +238,25 @@ mod tests {
             assert_eq!(keys.intern(format!("key {i}").as_bytes()), i + 3);
         }
         assert_eq!(keys.intern(b"key 7"), 10);
+    }
+
+    /// Around the length where a key no longer fits its entry, and around a batch.
+    #[test]
+    fn batches_number_keys_as_one_by_one() {
+        let key = |i: usize| vec![b'a' + (i % 3) as u8; (i * 7) % 41];
+        let owned: Vec<Vec<u8>> = (0..1000).map(|i| if i % 5 == 0 { vec![i as u8; i % 300] } else { key(i) }).collect();
+        let names: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
+        for size in [1, 63, 64, 65, 1000] {
+            let (mut one, mut all) = (KeyTable::new(), KeyTable::new());
+            let mut ids = Vec::new();
+            for names in names.chunks(size) {
+                all.intern_all(names, &mut ids);
+            }
+            let expected: Vec<u32> = names.iter().map(|name| one.intern(name)).collect();
+            assert_eq!(ids, expected);
+            assert_eq!(one.len(), all.len());
+            assert!(names.iter().zip(&ids).all(|(name, id)| all.name(*id) == *name));
+        }
     }
 
     #[test]

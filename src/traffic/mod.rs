@@ -12,7 +12,7 @@ pub use spec::{
     AttributeSource, BadRows, Column, KeysSpec, Order, Pattern, PatternSpec, TimeFormat, TraceFile, TraceSpec,
     TrafficKind, TrafficPlan, TrafficSpec,
 };
-pub use trace::TraceSource;
+pub use trace::{TraceSource, check_time_pattern};
 
 use crate::error::Error;
 use crate::time::SimTime;
@@ -63,6 +63,12 @@ pub struct InputSummary {
     pub bad: u64,
     /// The first of those left out, at most twenty.
     pub first_bad: Vec<BadRow>,
+    /// Rows earlier than one before them in the file, put in order.
+    pub late: u64,
+    /// The column that holds the time, by its name or as `column 1`; none in an empty file.
+    pub timed_by: Option<String>,
+    /// The column that holds the key; without one, all rows have the same key.
+    pub keyed_by: Option<String>,
 }
 
 /// A source of arrivals in order of time.

@@ -121,6 +121,9 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
         styled(styles.delayed, "~"),
         styled(styles.denied, "x"),
     );
+    // The key stands under the strips where it fits, else at the edge.
+    let key_width = "█ admitted   ~ delayed   x denied   · nothing    shown".width() + span.width();
+    let indent = if indent.len() + key_width <= width { indent } else { "  ".to_owned() };
     out.push_str(&format!("{indent}{key}\n"));
 }
 

@@ -28,13 +28,9 @@ pub fn paint(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
             let top = report.peak.as_ref().map_or(0, |peak| peak.units).max(limit.units).max(1);
             // The limit lies between two rows, so that a row is either below it or above.
             let below = (u64::from(released) * limit.units / top).clamp(1, u64::from(released));
-            let top = if limit.units == 0 {
-                top as f64
-            } else {
-                limit.units as f64 * f64::from(released) / below as f64
-            };
-            let bars =
-                Bars { y, rows: released, top, limit: (limit.units > 0).then_some(limit.units as f64) };
+            let top =
+                if limit.units == 0 { top as f64 } else { limit.units as f64 * f64::from(released) / below as f64 };
+            let bars = Bars { y, rows: released, top, limit: (limit.units > 0).then_some(limit.units as f64) };
             let limit_row = released - below as u16;
             window(canvas, run, lane, &bars, limit_row, limit.window_ns);
             released
@@ -113,7 +109,8 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
     }
     if let Some(used) = canvas.app.figures(lane).and_then(|figures| figures.level) {
         // Cut, not rounded: a bucket that is not quite full is not shown as full.
-        let used = if used.fract() == 0.0 { format!("{used:.0}") } else { format!("{:.1}", (used * 10.0).floor() / 10.0) };
+        let used =
+            if used.fract() == 0.0 { format!("{used:.0}") } else { format!("{:.1}", (used * 10.0).floor() / 10.0) };
         let text = format!("{used} of {} in use", count(u128::from(limit)));
         canvas.put(layout.figures.x + 2, y, &text, layout.figures.width.saturating_sub(2), Style::new());
     }

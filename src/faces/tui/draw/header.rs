@@ -88,7 +88,9 @@ pub fn legend(canvas: &mut Canvas, y: u16) {
     let width = canvas.layout.area.width;
     let mut x = 1;
     for (sign, style, meaning) in signs {
-        if sign == "▓" && (canvas.layout.charts == 0 || canvas.app.run.as_ref().is_none_or(|run| run.report.limit.is_none())) {
+        if sign == "▓"
+            && (canvas.layout.charts == 0 || canvas.app.run.as_ref().is_none_or(|run| run.report.limit.is_none()))
+        {
             continue;
         }
         if usize::from(x) + 2 + super::width(meaning) > usize::from(width) {
@@ -107,7 +109,9 @@ pub fn keys(canvas: &mut Canvas, y: u16) {
         return;
     }
     let mut shown: Vec<(&str, &str)> = Vec::new();
-    let taken = |shown: &[(&str, &str)]| shown.iter().map(|(key, what)| super::width(key) + super::width(what) + 3).sum::<usize>();
+    let taken = |shown: &[(&str, &str)]| {
+        shown.iter().map(|(key, what)| super::width(key) + super::width(what) + 3).sum::<usize>()
+    };
     let last = [("?", "help"), ("q", "quit")];
     for hint in keys::hints(canvas.app) {
         if taken(&shown) + taken(&[hint]) + taken(&last) <= usize::from(width) {

@@ -140,13 +140,7 @@ pub fn lane(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
 }
 
 /// One figure and how it looks.
-fn value(
-    canvas: &Canvas,
-    run: &Run,
-    report: &LaneReport,
-    now: Option<Figures>,
-    figure: Figure,
-) -> (String, Style) {
+fn value(canvas: &Canvas, run: &Run, report: &LaneReport, now: Option<Figures>, figure: Figure) -> (String, Style) {
     let theme = canvas.theme;
     if figure.at_end {
         // The report knows the ends of all keys together.

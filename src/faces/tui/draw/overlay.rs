@@ -31,7 +31,12 @@ fn frame(canvas: &mut Canvas, title: &str, foot: &str, width: u16, height: u16) 
     Clear.render(frame, canvas.buf);
     let block = Block::bordered().border_type(BorderType::Rounded).title_top(format!(" {title} "));
     block.title_bottom(format!(" {foot} ")).render(frame, canvas.buf);
-    Rect { x: frame.x + 2, y: frame.y + 1, width: frame.width.saturating_sub(4), height: frame.height.saturating_sub(2) }
+    Rect {
+        x: frame.x + 2,
+        y: frame.y + 1,
+        width: frame.width.saturating_sub(4),
+        height: frame.height.saturating_sub(2),
+    }
 }
 
 /// Lines from `scroll` on, as far as they fit; the last page at most.
@@ -66,7 +71,13 @@ fn failure(canvas: &mut Canvas, text: &str, scroll: usize) {
     let longest = lines.iter().map(|line| super::width(line)).max().unwrap_or(0).max(44);
     let kept = canvas.app.run.is_some();
     let foot = if kept { "the run before is kept; r tries again, Esc closes" } else { "r tries again, q quits" };
-    let inner = frame(canvas, "it could not be run again", foot, (longest as u16).max(super::width(foot) as u16), lines.len() as u16);
+    let inner = frame(
+        canvas,
+        "it could not be run again",
+        foot,
+        (longest as u16).max(super::width(foot) as u16),
+        lines.len() as u16,
+    );
     for (y, i) in (inner.y..).zip(scrolled(scroll, lines.len(), inner.height)) {
         canvas.put(inner.x, y, &lines[i], inner.width, Style::new());
     }
@@ -84,7 +95,8 @@ fn pick(canvas: &mut Canvas, run: &Run, picker: &Picker) {
         return;
     }
     let x = canvas.put(inner.x, inner.y, "filter: ", inner.width, dim);
-    let x = canvas.put(x, inner.y, &picker.filter, (inner.x + inner.width).saturating_sub(x + 1), canvas.theme.strong());
+    let x =
+        canvas.put(x, inner.y, &picker.filter, (inner.x + inner.width).saturating_sub(x + 1), canvas.theme.strong());
     canvas.put(x, inner.y, "_", 1, dim);
     let list = Rect { y: inner.y + 1, height: inner.height - 1 - u16::from(more), ..inner };
     let first = (picker.line + 1).saturating_sub(usize::from(list.height));
@@ -103,7 +115,11 @@ fn pick(canvas: &mut Canvas, run: &Run, picker: &Picker) {
         canvas.put(list.x, list.y + 1, "no key in the list matches", list.width, dim);
     }
     if more {
-        let text = format!("the {} busiest of {} keys", count(run.keys.len() as u128), count(u128::from(run.report.offered.keys)));
+        let text = format!(
+            "the {} busiest of {} keys",
+            count(run.keys.len() as u128),
+            count(u128::from(run.report.offered.keys))
+        );
         canvas.put(inner.x, inner.y + inner.height - 1, &text, inner.width, dim);
     }
 }
