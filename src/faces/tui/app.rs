@@ -9,10 +9,10 @@ use crate::time::SimTime;
 use std::time::Duration;
 
 /// Decisions that one look may list, over all lanes.
-const DECISIONS: usize = 120_000;
+const DECISIONS: usize = 60_000;
 
 /// Looks that are remembered.
-const REMEMBERED: usize = 8;
+const REMEMBERED: usize = 6;
 
 /// What happens to the view: keys, time, results.
 #[derive(Debug)]
@@ -380,12 +380,14 @@ impl App {
         let timeline = report.lanes.first().map_or(0, |lane| lane.timeline.from_ns);
         let from = at(timeline.min(report.offered.first_ns.unwrap_or(0)).min(0));
         let last = at(report.end_ns.max(report.offered.last_ns.unwrap_or(0)));
-        // A run of one instant is shown with the window that follows it.
+        // A run of one instant is shown with the window that follows it, and a moment before it.
         let window = report.limit.map_or(1_000_000_000, |limit| i64::try_from(limit.window_ns).unwrap_or(i64::MAX));
-        let until = if last == from { last.saturating_add(window) } else { last };
+        let instant = last == from;
+        let until = if instant { last.saturating_add(window) } else { last };
+        let from = if instant { from.saturating_sub(window / 16) } else { from };
         let whole = Span::new(from, until.saturating_add(1));
         let focus = Span { from: at(report.focus.from_ns), until: at(report.focus.until_ns) };
-        let focus = if last == from { whole } else { Span::new(focus.from, focus.until).within(whole) };
+        let focus = if instant { whole } else { Span::new(focus.from, focus.until).within(whole) };
         let key = self.key.and_then(|old| {
             let name = &self.run.as_ref()?.keys.get(old)?.key;
             run.keys.iter().position(|known| known.key == *name)

@@ -61,10 +61,13 @@ pub fn action(mode: Mode, key: KeyEvent) -> Option<Action> {
     if control && matches!(key.code, KeyCode::Char('c' | 'C')) {
         return Some(Action::Interrupt);
     }
+    if matches!(key.code, KeyCode::Char(_)) && (control || key.modifiers.contains(KeyModifiers::ALT)) {
+        return None;
+    }
     match mode {
         Mode::Lanes => lanes(key.code, control || key.modifiers.contains(KeyModifiers::SHIFT)),
         Mode::Text => text(key.code),
-        Mode::Picker => picker(key.code, control || key.modifiers.contains(KeyModifiers::ALT)),
+        Mode::Picker => picker(key.code),
     }
 }
 
@@ -115,7 +118,7 @@ fn text(code: KeyCode) -> Option<Action> {
     })
 }
 
-fn picker(code: KeyCode, modified: bool) -> Option<Action> {
+fn picker(code: KeyCode) -> Option<Action> {
     Some(match code {
         KeyCode::Down | KeyCode::Tab => Action::Scroll(1),
         KeyCode::Up | KeyCode::BackTab => Action::Scroll(-1),
@@ -124,7 +127,7 @@ fn picker(code: KeyCode, modified: bool) -> Option<Action> {
         KeyCode::Enter => Action::Choose,
         KeyCode::Esc => Action::Close,
         KeyCode::Backspace => Action::Erase,
-        KeyCode::Char(letter) if !modified => Action::Type(letter),
+        KeyCode::Char(letter) => Action::Type(letter),
         _ => return None,
     })
 }

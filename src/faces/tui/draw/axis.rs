@@ -11,18 +11,36 @@ fn labels(report: &Report, view: Span, columns: usize) -> Vec<(i64, String)> {
     let start = report.start.nanos();
     let (from, until) = (view.from - start, view.until - start);
     let clock = Clock::for_span(report, from, until);
-    for most in (1..=columns / 6).rev() {
+    for most in (1..=columns / 5).rev() {
         let instants = ticks(report, from, until, most);
         let texts: Vec<String> = instants.iter().map(|at| clock.time(report.instant(*at))).collect();
         let zeros = texts.iter().map(|text| trailing_zeros(text)).min().unwrap_or(0);
-        let texts = texts.iter().map(|text| text[..text.len() - zeros].to_owned());
-        let labels: Vec<_> = instants.into_iter().zip(texts).collect();
+        let texts: Vec<&str> = texts.iter().map(|text| &text[..text.len() - zeros]).collect();
+        // If a new second begins on the axis, what comes before it needs none.
+        let opens = texts.first().zip(texts.last()).is_some_and(|(first, last)| news(Some(first), last) == *last);
+        let before = |i: usize| if i == 0 { texts.first().filter(|_| opens) } else { texts.get(i - 1) };
+        let shown = texts.iter().enumerate().map(|(i, text)| news(before(i).copied(), text).to_owned());
+        let labels: Vec<_> = instants.into_iter().zip(shown).collect();
         let column = |at: i64| view.column(report.instant(at).nanos(), columns);
         if labels.windows(2).all(|pair| column(pair[0].0) + super::width(&pair[0].1) + 3 <= column(pair[1].0)) {
             return labels;
         }
     }
     Vec::new()
+}
+
+/// What a label tells beyond the one before it: the time of the same day, the fraction of the same
+/// second.
+fn news<'a>(before: Option<&str>, label: &'a str) -> &'a str {
+    for mark in ['.', ' '] {
+        if let (Some(before), Some(at)) = (before, label.rfind(mark))
+            && before.get(..at) == Some(&label[..at])
+            && before[at..].starts_with(mark)
+        {
+            return label[at..].trim_start();
+        }
+    }
+    label
 }
 
 /// Zeros at the end of a fraction, with its point if nothing else is left of it.
@@ -50,7 +68,11 @@ pub fn paint(canvas: &mut Canvas, y: u16) {
             canvas.put(x, y, &text, layout.strip.width, dim);
         }
     }
-    canvas.cursor(y);
+    // The line does not cross a label.
+    let free = |symbol: &str| symbol == " " || symbol == "╷";
+    if canvas.buf.cell((canvas.cursor_x(), y)).is_some_and(|cell| free(cell.symbol())) {
+        canvas.cursor(y);
+    }
     heads(canvas, y);
 }
 
@@ -80,7 +102,7 @@ fn names(canvas: &mut Canvas, y: u16) {
 
 #[cfg(test)]
 mod tests {
-    use super::trailing_zeros;
+    use super::{news, trailing_zeros};
 
     #[test]
     fn fractions_lose_what_tells_nothing() {
@@ -88,5 +110,13 @@ mod tests {
         for (text, zeros) in cases {
             assert_eq!(trailing_zeros(text), zeros, "{text}");
         }
+    }
+    #[test]
+    fn labels_tell_only_what_is_new() {
+        assert_eq!(news(None, "12:00:00.1"), "12:00:00.1");
+        assert_eq!(news(Some("12:00:00.1"), "12:00:00.2"), ".2");
+        assert_eq!(news(Some("12:00:00.9"), "12:00:01.0"), "12:00:01.0");
+        assert_eq!(news(Some("1970-01-01 00:00"), "1970-01-01 12:00"), "12:00");
+        assert_eq!(news(Some("1970-01-01 12:00"), "1970-01-02 00:00"), "1970-01-02 00:00");
     }
 }

@@ -47,20 +47,17 @@ fn facts(canvas: &Canvas, run: &Run, columns: usize) -> String {
     let (app, report) = (canvas.app, &run.report);
     let plural =
         |number: u64, word: &str| format!("{} {word}{}", count(u128::from(number)), if number == 1 { "" } else { "s" });
-    let whose = match app.key.and_then(|key| run.keys.get(key)) {
-        Some(key) => format!("only key {}: {}", key.key, plural(key.arrivals, "request")),
-        None => plural(report.offered.keys, "key"),
+    let limit = match report.limit {
+        Some(limit) => format!("limit {}/{}", limit.units, SimDuration::from_nanos(limit.window_ns)),
+        None => "no limit stated".to_owned(),
     };
-    let facts = [
-        match report.limit {
-            Some(limit) => format!("limit {}/{}", limit.units, SimDuration::from_nanos(limit.window_ns)),
-            None => "no limit stated".to_owned(),
-        },
-        plural(report.offered.requests, "request"),
-        whose,
-        format!("{} a second", duration(app.player.pace(app.view))),
-        format!("seed {}", report.seed),
-    ];
+    let requests = plural(report.offered.requests, "request");
+    let (whose, rest) = match app.key.and_then(|key| run.keys.get(key)) {
+        Some(key) => (format!("only key {}", key.key), format!("{} of {requests}", count(u128::from(key.arrivals)))),
+        None => (requests, plural(report.offered.keys, "key")),
+    };
+    let pace = format!("{} a second", duration(app.player.pace(app.view)));
+    let facts = [limit, whose, rest, pace, format!("seed {}", report.seed)];
     let mut text = String::new();
     for fact in facts {
         if text.is_empty() {

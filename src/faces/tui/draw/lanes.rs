@@ -85,17 +85,15 @@ pub fn arrivals(canvas: &mut Canvas, y: u16) {
     canvas.put(1, y, "arrivals", canvas.layout.names.width - 1, canvas.theme.dim());
     let counts = canvas.app.strip(0, columns);
     let most = counts.iter().map(crate::report::Counts::total).max().unwrap_or(0);
-    let cursor = canvas.cursor_x();
-    for (x, counts) in (strip.x..).zip(&counts) {
-        let style = if x < cursor { canvas.theme.offered() } else { canvas.theme.dim() };
-        let sign = match counts.total() {
-            0 => "·",
-            total => EIGHTHS[((u128::from(total) * 8).div_ceil(u128::from(most)) as usize).clamp(1, 8) - 1],
-        };
-        let style = if counts.total() == 0 { canvas.theme.dim() } else { style };
-        canvas.put(x, y, sign, 1, style);
-    }
     canvas.cursor(y);
+    for (x, counts) in (strip.x..).zip(&counts) {
+        let eighths = (u128::from(counts.total()) * 8).div_ceil(u128::from(most.max(1)));
+        match counts.total() {
+            0 if x == canvas.cursor_x() => {}
+            0 => drop(canvas.put(x, y, "·", 1, canvas.theme.dim())),
+            _ => canvas.sign(x, y, EIGHTHS[(eighths as usize).clamp(1, 8) - 1], canvas.theme.offered()),
+        }
+    }
 }
 
 /// The row that marks where lanes differ.
@@ -103,13 +101,10 @@ pub fn differ(canvas: &mut Canvas, y: u16) {
     let strip = canvas.layout.strip;
     canvas.put(1, y, "lanes differ", canvas.layout.names.width - 1, canvas.theme.dim());
     let split = canvas.app.split(usize::from(strip.width));
-    let cursor = canvas.cursor_x();
-    for (x, split) in (strip.x..).zip(&split).filter(|(_, split)| **split > 0) {
-        let style = if x < cursor { Style::new() } else { canvas.theme.dim() };
-        let _ = split;
-        canvas.put(x, y, "▴", 1, style);
-    }
     canvas.cursor(y);
+    for (x, _) in (strip.x..).zip(&split).filter(|(_, split)| **split > 0) {
+        canvas.sign(x, y, "▴", Style::new());
+    }
 }
 
 /// The row of one lane.
@@ -123,13 +118,15 @@ pub fn lane(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
         canvas.put(1, y, &report.name, layout.names.width - 2, Style::new());
     }
     let strip = canvas.app.strip(lane, usize::from(layout.strip.width));
-    let cursor = canvas.cursor_x();
+    canvas.cursor(y);
     for (x, counts) in (layout.strip.x..).zip(&strip) {
         let cell = canvas.theme.cell(*counts);
-        let style = if x < cursor { cell.style } else { canvas.theme.dim() };
-        canvas.put(x, y, cell.sign, 1, style);
+        match counts.total() {
+            0 if x == canvas.cursor_x() => {}
+            0 => drop(canvas.put(x, y, cell.sign, 1, cell.style)),
+            _ => canvas.sign(x, y, cell.sign, cell.style),
+        }
     }
-    canvas.cursor(y);
     let now = canvas.app.figures(lane);
     let mut x = layout.figures.x;
     for figure in figures(layout.columns) {

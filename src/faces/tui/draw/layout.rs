@@ -116,7 +116,7 @@ impl Layout {
         let columns = Columns::of(width, limit, delays);
         let figures = super::lanes::figures(columns).map(|figure| figure.width).sum();
         // A sign before the name, a space behind it; the labels of the charts need twelve.
-        let longest_shown = if width < 76 { 12 } else { (width / 5).min(28) };
+        let longest_shown = if width < 76 { 15 } else { (width / 5).min(28) };
         let names = (longest as u16).clamp(12, longest_shown) + 2;
         let names = Across { x: 0, width: names.min(width) };
         let strip = Across { x: names.width, width: width.saturating_sub(names.width + figures + 1) };

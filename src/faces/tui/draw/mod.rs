@@ -15,6 +15,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::cmp::Ordering;
 use theme::Theme;
 
 /// Paints the whole screen.
@@ -142,5 +143,17 @@ impl Canvas<'_> {
     fn cursor(&mut self, y: u16) {
         let style = self.theme.cursor();
         self.put(self.cursor_x(), y, "│", 1, style);
+    }
+
+    /// One column of the strip that says something: grey where it is still to come, marked where
+    /// the cursor is.
+    fn sign(&mut self, x: u16, y: u16, sign: &str, passed: Style) {
+        let cursor = self.cursor_x();
+        let style = match x.cmp(&cursor) {
+            Ordering::Less => passed,
+            Ordering::Equal => self.theme.marked(passed),
+            Ordering::Greater => self.theme.dim(),
+        };
+        self.put(x, y, sign, 1, style);
     }
 }

@@ -45,22 +45,30 @@ fn scrolled(scroll: usize, lines: usize, room: u16) -> std::ops::Range<usize> {
     first..lines.min(first + usize::from(room))
 }
 
+/// Columns of the keys in the help.
+const KEYS: u16 = 14;
+
 fn help(canvas: &mut Canvas, scroll: usize) {
-    let mut lines: Vec<(&str, String)> = Vec::new();
     let wide = canvas.layout.area.width.saturating_sub(8).min(76);
+    // A key and what it does; neither: what the scenario is about.
+    let mut lines: Vec<(Option<&str>, String)> = Vec::new();
     if let Some(about) = canvas.app.run.as_ref().and_then(|run| run.report.about.as_deref()) {
-        lines.extend(wrapped(about, usize::from(wide)).into_iter().map(|line| ("", line)));
-        lines.push(("", String::new()));
+        lines.extend(wrapped(about, usize::from(wide)).into_iter().map(|line| (None, line)));
+        lines.push((None, String::new()));
     }
-    lines.extend(keys::HELP.iter().map(|(key, what)| (*key, (*what).to_owned())));
+    for (key, what) in keys::HELP {
+        let what = wrapped(what, usize::from(wide.saturating_sub(KEYS)));
+        let keys = std::iter::once(*key).chain(std::iter::repeat(""));
+        lines.extend(keys.map(Some).zip(what));
+    }
     let inner = frame(canvas, "help", "up down scroll, Esc closes", wide, lines.len() as u16);
     for (y, i) in (inner.y..).zip(scrolled(scroll, lines.len(), inner.height)) {
-        let (key, what) = &lines[i];
-        if key.is_empty() {
-            canvas.put(inner.x, y, what, inner.width, canvas.theme.dim());
-        } else {
-            canvas.put(inner.x, y, key, 14, canvas.theme.strong());
-            canvas.put(inner.x + 14, y, what, inner.width.saturating_sub(14), Style::new());
+        match &lines[i] {
+            (None, text) => drop(canvas.put(inner.x, y, text, inner.width, canvas.theme.dim())),
+            (Some(key), what) => {
+                canvas.put(inner.x, y, key, KEYS, canvas.theme.strong());
+                canvas.put(inner.x + KEYS, y, what, inner.width.saturating_sub(KEYS), Style::new());
+            }
         }
     }
 }

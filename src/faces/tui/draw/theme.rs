@@ -59,6 +59,16 @@ impl Theme {
         if self.colour { self.fg(243) } else { Style::new().add_modifier(Modifier::DIM) }
     }
 
+    /// Under the cursor.
+    pub fn marked(self, style: Style) -> Style {
+        match style.fg {
+            _ if !self.colour => style.add_modifier(Modifier::REVERSED),
+            // What is light itself would be lost on a light ground.
+            None | Some(Color::Indexed(250)) => style.fg(Color::Indexed(238)).bg(Color::Indexed(254)),
+            _ => style.bg(Color::Indexed(254)),
+        }
+    }
+
     pub fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
