@@ -208,6 +208,19 @@ fn a_trace_on_standard_input_is_kept_and_looked_at() {
 }
 
 #[test]
+fn a_scenario_on_standard_input_is_shown() {
+    let mut session =
+        Session::script(&format!("cat scenarios/boundary.toml | \"$0\" run - --tui; echo status=$?; {MODES}"));
+    session.wait_for("A fixed window lets twice");
+    session.press("n");
+    session.wait_for("arrival 101 of 200");
+    session.press("r");
+    session.wait_for("read and run again");
+    session.press("q");
+    assert_sane(&session.end(), 0);
+}
+
+#[test]
 fn without_a_terminal_it_says_what_to_do_instead() {
     let output = Command::new(env!("CARGO_BIN_EXE_rlsim"))
         .args(["run", "boundary", "--tui"])

@@ -32,13 +32,15 @@ pub struct Options {
     pub sim: sim::Options,
     /// Whether colours may be used.
     pub colour: bool,
+    /// Standard input held the scenario: keys then come from the terminal itself.
+    pub stdin_is_data: bool,
     /// How an error is shown inside the view; may have several lines.
     pub describe: fn(&Error) -> String,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sim: sim::Options::default(), colour: true, describe: ToString::to_string }
+        Self { sim: sim::Options::default(), colour: true, stdin_is_data: false, describe: ToString::to_string }
     }
 }
 
@@ -57,8 +59,8 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
     let mut load = spool::spooled(load);
     let plan = load.load()?;
     // A trace on standard input is spooled by now; keys then come from the terminal itself.
-    let data_on_stdin = load.spooled();
-    if !io::stdin().is_terminal() && !(data_on_stdin && has_keyboard()) {
+    let data_on_stdin = options.stdin_is_data || load.spooled();
+    if !(io::stdin().is_terminal() || data_on_stdin && has_keyboard()) {
         return Err(not_a_terminal("standard input"));
     }
     let interrupted = super::run::interrupt_flag();

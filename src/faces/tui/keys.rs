@@ -1,6 +1,7 @@
 //! Which key does what.
 
-use super::app::{Action, App, Mode};
+use super::action::Action;
+use super::app::{App, Mode};
 use crate::report::Direction::{Backward, Forward};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

@@ -4,6 +4,7 @@
 //! out: look at a span, search, run again, leave. [`draw`] paints the whole screen. Neither knows
 //! the terminal, the wall clock or the simulator.
 
+mod action;
 mod app;
 mod draw;
 mod keys;
@@ -13,7 +14,8 @@ mod play;
 mod sight;
 mod view;
 
-pub use app::{Action, App, Effect, Look, Mode, Run, Seek};
+pub use action::{Action, Effect, Look, Run, Seek};
+pub use app::{App, Mode};
 pub use draw::draw;
 pub use keys::action;
 pub use view::Span;

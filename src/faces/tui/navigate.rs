@@ -1,6 +1,7 @@
 //! Moving about: the cursor, and the span on the screen.
 
-use super::app::{App, Effect};
+use super::action::Effect;
+use super::app::App;
 use super::view::Span;
 use crate::report::{Direction, Mark, Place};
 use crate::time::SimTime;

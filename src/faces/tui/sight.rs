@@ -1,6 +1,7 @@
 //! What is known of the run at a place: from looks at its spans, else from the report's bins.
 
-use super::app::{App, Run};
+use super::action::Run;
+use super::app::App;
 use super::view::Span;
 use crate::report::{Counts, Detail, Extent, TimelineReport};
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use super::Canvas;
 use super::theme::EIGHTHS;
 use crate::faces::format::count;
-use crate::faces::tui::app::Run;
+use crate::faces::tui::action::Run;
 use crate::report::LaneReport;
 use crate::time::SimDuration;
 use ratatui::style::Style;
@@ -109,8 +109,8 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
     }
     if let Some(used) = canvas.app.figures(lane).and_then(|figures| figures.level) {
         // Cut, not rounded: a bucket that is not quite full is not shown as full.
-        let used =
-            if used.fract() == 0.0 { format!("{used:.0}") } else { format!("{:.1}", (used * 10.0).floor() / 10.0) };
+        let whole = count(used.floor() as u128);
+        let used = if used.fract() == 0.0 { whole } else { format!("{whole}.{}", (used.fract() * 10.0).floor()) };
         let text = format!("{used} of {} in use", count(u128::from(limit)));
         canvas.put(layout.figures.x + 2, y, &text, layout.figures.width.saturating_sub(2), Style::new());
     }
@@ -127,7 +127,9 @@ fn paint_bars(canvas: &mut Canvas, bars: &Bars, values: &[f64], passed: Style) {
             let below = usize::from(bars.rows - 1 - row) * 8;
             let Some(filled) = eighths.checked_sub(below).filter(|filled| *filled > 0) else { continue };
             let over = bars.limit.is_some_and(|limit| bars.top * below as f64 / all as f64 >= limit * 0.999_999);
-            let sign = if over && filled >= 8 { "▓" } else { EIGHTHS[filled.min(8) - 1] };
+            // The highest row keeps an edge, so that charts do not run into what is above them.
+            let highest = if row == 0 { 7 } else { 8 };
+            let sign = if over && filled >= 8 { "▓" } else { EIGHTHS[filled.min(highest) - 1] };
             let style = match (x < cursor, over) {
                 (false, _) => dim,
                 (true, true) => excess,

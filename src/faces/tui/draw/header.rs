@@ -2,7 +2,7 @@
 
 use super::Canvas;
 use crate::faces::format::{Clock, count, duration, title as full_title};
-use crate::faces::tui::app::Run;
+use crate::faces::tui::action::Run;
 use crate::faces::tui::keys;
 use crate::time::SimDuration;
 use ratatui::style::Style;

@@ -4,7 +4,7 @@ use super::Canvas;
 use super::layout::Columns;
 use super::theme::EIGHTHS;
 use crate::faces::format::{count, ratio};
-use crate::faces::tui::app::Run;
+use crate::faces::tui::action::Run;
 use crate::faces::tui::sight::Figures;
 use crate::report::{LaneReport, PeakReport};
 use ratatui::style::Style;

@@ -162,7 +162,7 @@ impl Layout {
         };
         let gap = u16::from(take(3) == 3);
         if chart_rows > 0 {
-            chart_rows += take(6);
+            chart_rows += take(height / 6);
         }
         // Rows that were left because two rows of charts say nothing.
         let shown = if chart_rows == 0 && has_charts { shown + take(total - shown) } else { shown };

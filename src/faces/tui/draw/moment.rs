@@ -2,7 +2,7 @@
 
 use super::Canvas;
 use crate::faces::format::{Clock, count, duration};
-use crate::faces::tui::app::Run;
+use crate::faces::tui::action::Run;
 use crate::report::{DecisionDetail, DecisionKind, Detail};
 use ratatui::style::Style;
 

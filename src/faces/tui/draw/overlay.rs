@@ -2,7 +2,8 @@
 
 use super::Canvas;
 use crate::faces::format::count;
-use crate::faces::tui::app::{Overlay, Run};
+use crate::faces::tui::action::Run;
+use crate::faces::tui::app::Overlay;
 use crate::faces::tui::keys;
 use crate::faces::tui::picker::Picker;
 use ratatui::layout::Rect;
