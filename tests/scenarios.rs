@@ -8,19 +8,6 @@ use rlsim::sim::Options;
 use std::fs;
 use std::path::Path;
 
-/// Runs a scenario text.
-pub fn run(text: &str) -> Report {
-    let source = source("test.toml", text);
-    let plan = Plan::new(&source, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let outcome = runner::run(&plan, Options::default(), Extras::default(), &mut |_| true);
-    outcome.unwrap_or_else(|error| panic!("{error}\n{text}")).report
-}
-
-/// A scenario source from a text.
-pub fn source(name: &str, text: &str) -> ScenarioSource {
-    ScenarioSource { name: name.to_owned(), text: text.to_owned(), folder: "tests/data".into(), embedded: false }
-}
-
 #[test]
 fn every_scenario_meets_its_expectations() {
     for file in files("scenarios") {

@@ -29,33 +29,60 @@ const COLUMNS: [Column; 9] = [
     }),
 ];
 
+/// How a table is squeezed into its width, from comfortable to cramped.
+const LAYOUTS: [Layout; 5] = [
+    Layout { gap: 2, groups: true, left_out: &[] },
+    Layout { gap: 1, groups: true, left_out: &[] },
+    Layout { gap: 1, groups: false, left_out: &[] },
+    Layout { gap: 1, groups: false, left_out: &["B/key"] },
+    Layout { gap: 1, groups: false, left_out: &["B/key", "p99 wait"] },
+];
+
+struct Layout {
+    /// Spaces between columns.
+    gap: usize,
+    /// Whether digits are grouped.
+    groups: bool,
+    /// Columns that must go.
+    left_out: &'static [&'static str],
+}
+
+/// The narrowest that lane names are cut to.
+const NARROWEST_NAME: usize = 12;
+
 /// Writes the table: a row a lane, within `width`.
 pub fn table(out: &mut String, report: &Report, width: usize) {
-    let rows: Vec<Vec<String>> =
-        report.lanes.iter().map(|lane| COLUMNS.iter().map(|(_, cell)| cell(lane)).collect()).collect();
-    let widest = |i: usize| {
-        let cells = rows.iter().map(|row| row[i].len());
-        cells.max().unwrap_or(0).max(COLUMNS[i].0.len())
-    };
     let longest = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
-    let figures: usize = (0..COLUMNS.len()).map(widest).sum();
-    // Two spaces between columns where they fit, else one; then names give way.
-    let gap = if 2 + longest + figures + 2 * COLUMNS.len() <= width { 2 } else { 1 };
-    let names = width.saturating_sub(2 + figures + gap * COLUMNS.len()).clamp(8, longest.max(8));
+    let lay_out = |layout: &Layout| {
+        let columns: Vec<Column> =
+            COLUMNS.into_iter().filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
+        let cell = |text: String| if layout.groups { text } else { text.replace(',', "") };
+        let rows: Vec<Vec<String>> =
+            report.lanes.iter().map(|lane| columns.iter().map(|(_, figure)| cell(figure(lane))).collect()).collect();
+        let widest = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0).max(columns[i].0.len());
+        let figures: usize = (0..columns.len()).map(|i| widest(i) + layout.gap).sum();
+        (columns, rows, figures)
+    };
+    let fits = |layout: &&Layout| 2 + longest.min(NARROWEST_NAME) + lay_out(layout).2 <= width;
+    let whole = |layout: &&Layout| 2 + longest + lay_out(layout).2 <= width;
+    let last = &LAYOUTS[LAYOUTS.len() - 1];
+    let layout = LAYOUTS[..3].iter().find(whole).or_else(|| LAYOUTS.iter().find(fits)).unwrap_or(last);
+    let (columns, rows, figures) = lay_out(layout);
+    let names = width.saturating_sub(2 + figures).clamp(8, longest.max(8));
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     let mut heading = vec!["lane".to_owned()];
-    heading.extend(COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
+    heading.extend(columns.iter().map(|(name, _)| (*name).to_owned()));
     table.set_header(heading);
     for (lane, row) in report.lanes.iter().zip(rows) {
         let mut cells = vec![fit(&lane.name, names)];
         cells.extend(row);
         table.add_row(cells);
     }
-    for i in 1..=COLUMNS.len() {
+    for i in 1..=columns.len() {
         if let Some(column) = table.column_mut(i) {
             column.set_cell_alignment(CellAlignment::Right);
-            column.set_padding((gap as u16, 0));
+            column.set_padding((layout.gap as u16, 0));
         }
     }
     if let Some(column) = table.column_mut(0) {
