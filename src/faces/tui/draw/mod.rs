@@ -38,6 +38,9 @@ fn paint(app: &App, area: Rect, buf: &mut Buffer) {
     header::state(&mut canvas, 1);
     let mut y = 2;
     let Some(run) = &app.run else {
+        let text = "the scenario is being run; it is shown as soon as that is done";
+        let x = area.width.saturating_sub(self::width(text) as u16) / 2;
+        canvas.put(x, area.height / 2, text, area.width - x, theme.dim());
         header::keys(&mut canvas, area.height - 1);
         return overlay::paint(&mut canvas);
     };
