@@ -1,7 +1,7 @@
 //! The interactive terminal view: reports in, keys in, frames out.
 //!
 //! [`App::update`] takes one [`Action`] and answers the one [`Effect`] that somebody else must carry
-//! out: look at a span, search, run again, leave. [`draw`] paints the whole screen. Neither knows
+//! out: look at a span, search, run again, leave. [`draw()`] paints the whole screen. Neither knows
 //! the terminal, the wall clock or the simulator.
 
 mod action;
