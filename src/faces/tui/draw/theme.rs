@@ -45,8 +45,8 @@ impl Theme {
     }
 
     /// Traffic, before anybody decided.
-    pub fn offered(self) -> Style {
-        self.fg(250)
+    pub const fn offered(self) -> Style {
+        Style::new()
     }
 
     /// What the limiter itself keeps.
@@ -64,7 +64,7 @@ impl Theme {
         match style.fg {
             _ if !self.colour => style.add_modifier(Modifier::REVERSED),
             // What is light itself would be lost on a light ground.
-            None | Some(Color::Indexed(250)) => style.fg(Color::Indexed(238)).bg(Color::Indexed(254)),
+            None => style.fg(Color::Indexed(238)).bg(Color::Indexed(254)),
             _ => style.bg(Color::Indexed(254)),
         }
     }
