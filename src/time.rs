@@ -56,10 +56,12 @@ impl SimTime {
         self.0.checked_add(wait).map(Self)
     }
 
-    /// The instant rounded down to a multiple of `step` nanoseconds since the epoch.
+    /// The instant rounded down to a multiple of `step` nanoseconds since the epoch, but not below
+    /// [`Self::MIN`].
     #[must_use]
-    pub const fn floor_to(self, step: u64) -> Self {
-        Self(self.0 - self.0.rem_euclid(step as i64))
+    pub fn floor_to(self, step: u64) -> Self {
+        // At most one configured span below the earliest instant: it does not wrap.
+        Self(self.0 - self.0.rem_euclid(step as i64)).max(Self::MIN)
     }
 }
 

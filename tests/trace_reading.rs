@@ -90,7 +90,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn data(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+    let folder = if file.starts_with("hostile") { "tests/data" } else { "scenarios/data" };
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(file)
 }
 
 fn open(file: &str, spec: &TraceSpec) -> Result<(Vec<Row>, InputSummary), Error> {

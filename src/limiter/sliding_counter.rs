@@ -294,7 +294,8 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
         let Some(room) = self.units.checked_sub(whole).and_then(|room| room.checked_sub(extra)) else {
             return false;
         };
-        let partial = A::product(oldest, self.weight(phase));
+        // The oldest count may hold any debt; the room is part of the limit, which fits.
+        let partial = A::saturating_product(oldest, self.weight(phase));
         let room = A::product(room, self.window);
         if strict { partial < room } else { partial <= room }
     }

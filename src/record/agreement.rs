@@ -109,6 +109,7 @@ impl Observer for Agreement {
         }
         groups.sort();
         self.groups = groups;
-        self.partings.sort_by_key(|parting| parting.arrival);
+        // Several groups may part at one arrival; a batch finds them group by group.
+        self.partings.sort_by_key(|parting| (parting.arrival, parting.admitted[0].min(parting.denied[0])));
     }
 }

@@ -37,14 +37,16 @@ pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option
         (lead_in(start, stop, few, arrivals), stop)
     };
     let missing = MIN_BINS.saturating_sub(stop - start);
-    let margin = ((stop - start) / 12).max(missing / 2).max(1) as i64;
-    let whole = (from.min(0), (from + bins as i64 * width).max(end_ns));
-    let (from_ns, until_ns) = (from + (start as i64 - margin) * width, from + (stop as i64 + margin) * width);
+    let margin = ((stop - start) / 12).max(missing / 2).max(1) as i128;
+    // A run may take up the whole range of an instant, and its margins more.
+    let edge = |bin: i128| i128::from(from) + bin * i128::from(width);
+    let whole = (from.min(0), edge(bins as i128).max(i128::from(end_ns)));
+    let (from_ns, until_ns) = (edge(start as i128 - margin), edge(stop as i128 + margin));
     let step = nice_step(until_ns - from_ns);
-    Focus {
-        from_ns: from_ns.div_euclid(step).saturating_mul(step).max(whole.0),
-        until_ns: (until_ns.div_euclid(step) + 1).saturating_mul(step).min(whole.1).max(from_ns + 1),
-    }
+    let from_ns = (from_ns.div_euclid(step) * step).max(i128::from(whole.0));
+    let until_ns = ((until_ns.div_euclid(step) + 1) * step).min(whole.1).max(from_ns + 1);
+    let clamp = |at: i128| at.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
+    Focus { from_ns: clamp(from_ns), until_ns: clamp(until_ns) }
 }
 
 /// The window of `length` bins that holds the most interest, the earliest of equals.
@@ -75,9 +77,9 @@ fn lead_in(start: usize, stop: usize, few: usize, arrivals: impl Fn(usize) -> u6
 }
 
 /// A round step of about a fortieth of a span.
-fn nice_step(span: i64) -> i64 {
+fn nice_step(span: i128) -> i128 {
     let rough = (span / 40).max(1);
-    let mut step = 1_i64;
+    let mut step = 1_i128;
     while step < rough {
         let next = [2, 5, 10].into_iter().map(|factor| step * factor).find(|next| *next >= rough);
         match next {

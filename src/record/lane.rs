@@ -59,21 +59,26 @@ impl LaneRecorder {
         })
     }
 
-    /// The wait that a share of the admitted attempts does not pass, within 0.1 %; those allowed
-    /// waited zero. `None` if nothing was admitted.
+    /// The smallest wait that so many per cent of the admitted attempts do not pass, within 0.1 %;
+    /// those allowed waited zero. `None` if nothing was admitted.
     #[must_use]
-    pub fn wait_quantile(&self, share: f64) -> Option<u64> {
+    pub fn wait_quantile(&self, percent: u64) -> Option<u64> {
         let total = self.total();
         let admitted = total.allowed + total.delayed;
-        if admitted == 0 {
-            return None;
-        }
-        let rank = ((share * admitted as f64).ceil() as u64).clamp(1, admitted);
+        // By rank, in integers: a quantile as a fraction lands on the next wait now and then.
+        let rank = (u128::from(percent) * u128::from(admitted)).div_ceil(100) as u64;
         if rank <= total.allowed {
-            return Some(0);
+            return (admitted > 0).then_some(0);
         }
-        let within = (rank - total.allowed) as f64 / total.delayed as f64;
-        Some(self.waits.value_at_quantile(within).min(self.longest_wait))
+        let mut left = rank - total.allowed;
+        for step in self.waits.iter_recorded() {
+            let count = step.count_at_value();
+            if left <= count {
+                return Some(step.value_iterated_to().min(self.longest_wait));
+            }
+            left -= count;
+        }
+        Some(self.longest_wait)
     }
 
     /// The fingerprint of all decisions in order of events.

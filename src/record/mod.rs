@@ -8,6 +8,7 @@ mod lane;
 mod offered;
 mod peak;
 mod recording;
+mod rise;
 mod span;
 mod timeline;
 
@@ -17,7 +18,8 @@ pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::focus;
 pub use lane::LaneRecorder;
 pub use offered::Offered;
-pub use peak::{Excess, MAX_STREAMS, Peak, PeakWindow, Stream};
-pub use recording::{Findings, RecordPlan, Recording, peak_windows};
+pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Stream, peak_window};
+pub use recording::{Findings, RecordPlan, Recording};
+pub use rise::PeakRise;
 pub use span::{Columns, LevelTap, SpanRecorder, Whose};
 pub use timeline::{BINS, Timeline};

@@ -1,6 +1,8 @@
 //! All observers of a run, and the findings they make together.
 
-use super::{Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakWindow, Stream, Timeline};
+use super::{
+    Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakStreams, Stream, Timeline, peak_window,
+};
 use crate::limiter::{Edge, KeyId, LimiterSpec, SlidingLogSpec};
 use crate::quota::Limit;
 use crate::report::{
@@ -41,7 +43,7 @@ pub struct Recording {
     timeline: Timeline,
     agreement: Agreement,
     /// The limit's window first, if there is a limit; then the envelope's spans.
-    windows: Vec<(SimDuration, Vec<PeakWindow>)>,
+    windows: Vec<(SimDuration, Vec<Box<dyn PeakStreams>>)>,
 }
 
 /// What a recording found.
@@ -109,7 +111,7 @@ impl Recording {
                 .collect(),
             timeline: Timeline::new(reported, plan.start),
             agreement: Agreement::new(reported),
-            windows: spans.into_iter().map(|span| (span, peak_windows(&plan.lanes, plan.limit, span))).collect(),
+            windows: spans.into_iter().map(|span| (span, windows(&plan, span))).collect(),
             lanes,
             plan,
         }
@@ -126,7 +128,7 @@ impl Recording {
         let mut observers: Vec<Box<dyn Observer + '_>> = Vec::new();
         // The dearest first, so that threads end together.
         for (_, windows) in &mut self.windows {
-            observers.extend(windows.iter_mut().map(|window| Box::new(window) as Box<dyn Observer + '_>));
+            observers.extend(windows.iter_mut().map(|window| Box::new(&mut **window) as Box<dyn Observer + '_>));
         }
         observers.extend(self.recorders.iter_mut().map(|recorder| Box::new(recorder) as Box<dyn Observer + '_>));
         observers.push(Box::new(&mut self.offered));
@@ -232,8 +234,7 @@ impl Recording {
                 bound: plan.bound(span, largest),
             })
             .collect();
-        let waited = delayed > 0;
-        let quantile = |share| if waited { recorder.wait_quantile(share) } else { (allowed > 0).then_some(0) };
+        let quantile = |percent| recorder.wait_quantile(percent);
         let size = lane.size();
         let by_key = &self.offered.by_key[plan.column];
         LaneReport {
@@ -258,9 +259,9 @@ impl Recording {
             false_denials: self.plan.limit.map(|_| recorder.false_denials),
             false_admissions: self.plan.limit.map(|_| recorder.false_admissions),
             wait_ns: WaitReport {
-                p50: quantile(0.50),
-                p95: quantile(0.95),
-                p99: quantile(0.99),
+                p50: quantile(50),
+                p95: quantile(95),
+                p99: quantile(99),
                 max: (allowed + delayed > 0).then_some(recorder.longest_wait),
             },
             state: StateReport {
@@ -345,11 +346,10 @@ fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
 
 /// The windows of one span: lanes that release on arrival share one, those that delay have their
 /// own, and what was offered goes with the first that sees all of it.
-#[must_use]
-pub fn peak_windows(lanes: &[LanePlan], limit: Option<Limit>, span: SimDuration) -> Vec<PeakWindow> {
-    let limit = limit.filter(|limit| limit.window == span).map(|limit| limit.units);
+fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<Box<dyn PeakStreams>> {
+    let limit = plan.limit.filter(|limit| limit.window == span).map(|limit| limit.units);
     let mut groups: Vec<(Option<LanePlan>, usize, Vec<Stream>)> = vec![(None, 0, vec![Stream::Offered])];
-    for (i, lane) in lanes.iter().enumerate() {
+    for (i, lane) in plan.lanes.iter().enumerate() {
         let subject = lane.exempt.contains(&true).then(|| lane.clone());
         if lane.limiter.delays() {
             groups.push((subject, lane.column, vec![Stream::Lane(i)]));
@@ -361,7 +361,7 @@ pub fn peak_windows(lanes: &[LanePlan], limit: Option<Limit>, span: SimDuration)
                 (Some(other), Some(lane)) => same_subject(other, lane),
                 _ => false,
             };
-            let shared = !matches!(streams[..], [Stream::Lane(lone)] if lanes[lone].limiter.delays());
+            let shared = !matches!(streams[..], [Stream::Lane(lone)] if plan.lanes[lone].limiter.delays());
             *column == lane.column && same && shared && streams.len() < MAX_STREAMS
         });
         match room {
@@ -369,6 +369,11 @@ pub fn peak_windows(lanes: &[LanePlan], limit: Option<Limit>, span: SimDuration)
             None => groups.push((subject, lane.column, vec![Stream::Lane(i)])),
         }
     }
-    let window = |(plan, column, streams)| PeakWindow::new(span, limit, column, plan, streams);
-    groups.into_iter().map(window).collect()
+    groups
+        .into_iter()
+        .map(|(subject, column, streams)| {
+            let ordered = !matches!(streams[..], [Stream::Lane(lane)] if plan.lanes[lane].limiter.delays());
+            peak_window(span, limit, column, subject, streams, ordered)
+        })
+        .collect()
 }

@@ -90,7 +90,8 @@ impl Observer for Timeline {
             self.from = self.from.min(first.nanos());
         }
         self.reach(last.nanos());
-        self.used = self.used.max(self.bin(last.nanos()) as usize + 1);
+        // Counted anew: the bins may have become wider.
+        self.used = self.bin(last.nanos()) as usize + 1;
         let mut split = Bits::default();
         split.fill_zero(at.len());
         for verdict in verdicts.iter().take(self.lanes.len()) {

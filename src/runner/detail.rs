@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::error::Error;
 use crate::limiter::{Bits, KeyId, Verdicts};
-use crate::record::{Columns, LevelTap, PeakWindow, SpanRecorder, Stream, Whose, peak_windows};
+use crate::record::{Columns, LevelTap, PeakRise, SpanRecorder, Whose};
 use crate::report::{ArrivalDetail, Detail, LaneDetail};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
@@ -112,11 +112,8 @@ pub fn detail(
         .map(|(i, (lane, key))| SpanRecorder::new(i, lane, columns, whose, *key, window, closeup.keep))
         .collect();
     // The peak is that of any key, unless one key alone is looked at.
-    let mut peaks: Vec<PeakWindow> = match (plan.limit, closeup.key) {
-        (Some(limit), None) => peak_windows(&plan.lanes, plan.limit, limit.window)
-            .into_iter()
-            .map(|window| window.with_courses(columns, closeup.keep))
-            .collect(),
+    let mut rises = match (plan.limit, closeup.key) {
+        (Some(limit), None) => PeakRise::of(&plan.lanes, limit.window, columns, closeup.keep),
         _ => Vec::new(),
     };
     let mut levels: Vec<LevelTap> =
@@ -125,7 +122,7 @@ pub fn detail(
         let mut taps: Vec<Option<Box<dyn Tap + '_>>> =
             levels.iter_mut().map(|tap| Some(Box::new(tap) as Box<dyn Tap + '_>)).collect();
         let mut observers: Vec<Box<dyn Observer + '_>> = vec![Box::new(&mut arrivals)];
-        observers.extend(peaks.iter_mut().map(|window| Box::new(window) as Box<dyn Observer + '_>));
+        observers.extend(rises.iter_mut().map(|rise| Box::new(rise) as Box<dyn Observer + '_>));
         observers.extend(spans.iter_mut().map(|span| Box::new(span) as Box<dyn Observer + '_>));
         let mut interrupted = false;
         let mut watch = |step: &Step| {
@@ -151,14 +148,9 @@ pub fn detail(
             ..span.finish()
         })
         .collect();
-    for mut window in peaks {
-        let courses = window.take_courses();
-        for (stream, course) in window.streams().iter().zip(courses) {
-            if let Stream::Lane(lane) = stream {
-                let lane = &mut lane_details[*lane];
-                (lane.peak_before, lane.peak, lane.peak_changes) = (course.before, course.columns, course.changes);
-            }
-        }
+    for (lane, rise) in rises.into_iter().flat_map(PeakRise::finish) {
+        let lane = &mut lane_details[lane];
+        (lane.peak_before, lane.peak, lane.peak_changes) = (rise.before, rise.columns, rise.changes);
     }
     Ok(Detail {
         from: closeup.from,

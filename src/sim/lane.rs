@@ -24,6 +24,11 @@ impl LanePlan {
     #[must_use]
     pub fn bound(&self, span: SimDuration, largest_cost: u64) -> Option<u128> {
         let span = match self.clock_resolution {
+            // What waits is released at its place in the schedule, or on arrival if that is later
+            // in the tick: what is released from s on has its place no earlier than the tick of s.
+            Some(tick) if !span.is_zero() && self.limiter.delays() => {
+                SimDuration::from_wide_nanos(span.nanos() + u128::from(tick) - 1)
+            }
             // The clock's ticks in a span of T lie in a closed span of ceil((T - 1 ns) / tick) ticks.
             Some(tick) if !span.is_zero() => {
                 let tick = u128::from(tick);
@@ -112,7 +117,10 @@ impl Lane {
     /// A lane before its first arrival.
     #[must_use]
     pub fn new(plan: LanePlan, workload: &Workload) -> Self {
-        let limiter = plan.limiter.build(workload);
+        // The limiter sees the tick before the first arrival, which may lie before all of them.
+        let (from, until) = workload.times;
+        let from = plan.clock_resolution.map_or(from, |tick| from.floor_to(tick));
+        let limiter = plan.limiter.build(&Workload { times: (from, until), ..*workload });
         let ids = plan.exempt.contains(&true).then(Renumber::default);
         Self { plan, limiter, verdicts: Verdicts::default(), scratch: Scratch::default(), ids }
     }

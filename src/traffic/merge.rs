@@ -78,6 +78,27 @@ enum KeyColumn {
     Mapped { attributes: Vec<usize>, names: KeyTable, maps: Vec<HashMap<Vec<u32>, u32, foldhash::fast::FixedState>> },
 }
 
+/// The name of a key of several attributes: `a|b`; what is a bar or a backslash in a value gets a
+/// backslash, so that no two lists of values have one name.
+fn joined(values: &[&[u8]]) -> Vec<u8> {
+    if let [only] = values {
+        return only.to_vec();
+    }
+    let mut name = Vec::new();
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 {
+            name.push(b'|');
+        }
+        for byte in *value {
+            if matches!(byte, b'|' | b'\\') {
+                name.push(b'\\');
+            }
+            name.push(*byte);
+        }
+    }
+    name
+}
+
 /// Rows read from a source at a time.
 const READ: usize = 4096;
 
@@ -264,7 +285,7 @@ impl Traffic {
                                 let values = attributes.iter().zip(&parts);
                                 let values: Vec<&[u8]> =
                                     values.map(|(attribute, id)| feed.source.keys(*attribute).name(*id)).collect();
-                                let id = names.intern(&values.join(&b'|'));
+                                let id = names.intern(&joined(&values));
                                 maps[source].insert(parts.clone(), id);
                                 id
                             }

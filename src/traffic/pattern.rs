@@ -68,7 +68,8 @@ impl Names {
             self.ids.resize(index + 1, u32::MAX);
         }
         if self.ids[index] == u32::MAX {
-            let name = if self.single { self.prefix.clone() } else { format!("{}-{}", self.prefix, index + 1) };
+            // No traffic has a dot in its name, so none is named like a key of another.
+            let name = if self.single { self.prefix.clone() } else { format!("{}.{}", self.prefix, index + 1) };
             self.ids[index] = self.table.intern(name.as_bytes());
         }
         self.ids[index]
@@ -116,6 +117,15 @@ impl Source for PatternSource {
             if !self.stage.contains(at) {
                 self.ended = self.stage.until.is_some_and(|until| at >= until.nanos());
                 continue;
+            }
+            if at > SimTime::MAX.nanos() {
+                return Err(Error::Range {
+                    message: format!(
+                        "traffic `{}` goes on past {}, the end of the clock's range in 2116",
+                        self.key.prefix,
+                        SimTime::MAX
+                    ),
+                });
             }
             let key = self.picker.next(&mut self.rng);
             rows.at.push(SimTime::from_nanos(at));
@@ -295,12 +305,15 @@ impl Clock {
                 Some(at)
             }
             Self::Edges { edge, window, margin, requests, i, edges } => {
+                if *requests == 0 {
+                    return None;
+                }
                 if *i == 2 * *requests {
                     *i = 0;
                     *edges -= 1;
                     *edge = edge.saturating_add(*window);
                 }
-                if *edges == 0 || *requests == 0 || stage.until.is_some_and(|until| *edge >= until.nanos()) {
+                if *edges == 0 || stage.until.is_some_and(|until| *edge >= until.nanos()) {
                     return None;
                 }
                 let side = *i / *requests;
@@ -309,12 +322,15 @@ impl Clock {
                 Some(if side == 0 { *edge - *margin as i64 + offset } else { *edge + offset })
             }
             Self::Spikes { next, idle, requests, i, left } => {
+                if *requests == 0 {
+                    return None;
+                }
                 if i == requests {
                     *i = 0;
                     *left -= 1;
                     *next = next.saturating_add(*idle);
                 }
-                if *left == 0 || *requests == 0 {
+                if *left == 0 {
                     return None;
                 }
                 *i += 1;
