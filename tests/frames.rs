@@ -227,13 +227,13 @@ fn a_key_is_found_by_typing_and_shown_alone() {
     view.assert_shows("6 keys");
     view.keys("k").assert_shows("filter: _");
     view.assert_shows("all keys");
-    view.keys("d-2").assert_shows("filter: d-2_");
+    view.keys("d.2").assert_shows("filter: d.2_");
     view.key(KeyCode::Enter);
-    view.assert_shows("only key crowd-2");
+    view.assert_shows("only key crowd.2");
     view.key(KeyCode::End);
     view.key(KeyCode::Left);
     let shown = view.screen();
-    assert!(shown.contains("crowd-2, cost 1") && !shown.contains("crowd-1"), "{shown}");
+    assert!(shown.contains("crowd.2, cost 1") && !shown.contains("crowd.1"), "{shown}");
     // Figures of one key have no end to be compared with.
     assert_eq!(last_words(&view.row("sliding-log"), 2)[0], "1.00x");
     view.keys("a").assert_shows("6 keys");
