@@ -101,7 +101,7 @@ impl ChangeArgs {
 }
 
 /// Where results go and how they look.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
     /// Write the report to a file; its kind by extension: .svg, .json, .csv (repeatable).
     #[arg(short, long, value_name = "FILE")]
@@ -161,7 +161,7 @@ pub struct RunArgs {
     pub output: OutputArgs,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ReplayArgs {
     /// CSV files, plain or gzip, `-` for standard input; several are merged by time.
     #[arg(value_name = "FILE", required = true)]

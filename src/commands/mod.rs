@@ -9,6 +9,7 @@ mod output;
 mod render;
 mod run;
 mod suite;
+pub mod tui;
 
 use crate::error::Error;
 use clap::Parser;

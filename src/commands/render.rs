@@ -14,6 +14,14 @@ pub fn error(error: &Error) {
     eprintln!("{}", text.trim_end());
 }
 
+/// An error as text without colours.
+pub fn plain(error: &Error) -> String {
+    match error {
+        Error::Scenario(diagnostic) => diagnostic_text(diagnostic, false),
+        other => other.to_string(),
+    }
+}
+
 /// A fault with its line and a caret.
 fn diagnostic_text(diagnostic: &Diagnostic, color: bool) -> String {
     let text = &diagnostic.text;

@@ -2,6 +2,7 @@
 
 use super::cli::{Color, Format, OutputArgs, ReplayArgs, RunArgs};
 use super::output::{OutputFile, stdout};
+use super::tui;
 use crate::error::Error;
 use crate::faces::text::{TextOptions, text};
 use crate::faces::{csv::csv, json::json, svg};
@@ -19,6 +20,15 @@ use std::time::{Duration, Instant};
 
 /// Runs a scenario.
 pub fn run(args: &RunArgs) -> Result<u8, Error> {
+    if args.output.tui {
+        let (name, overrides) = (args.scenario.file.clone(), args.scenario.changes.overrides()?);
+        // Standard input holds a scenario once; a file is read again whenever the user asks.
+        let read = (name == "-").then(|| ScenarioSource::load(&name)).transpose()?;
+        return view(&args.output, read.is_some(), move || match &read {
+            Some(source) => Plan::new(source, &overrides),
+            None => Plan::new(&ScenarioSource::load(&name)?, &overrides),
+        });
+    }
     let source = ScenarioSource::load(&args.scenario.file)?;
     let overrides = args.scenario.changes.overrides()?;
     let plan = Plan::new(&source, &overrides)?;
@@ -30,6 +40,10 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
 
 /// Replays traces without a scenario.
 pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
+    if args.output.tui {
+        let args = args.clone();
+        return view(&args.output.clone(), false, move || trace_plan(&args));
+    }
     carry_out(&trace_plan(args)?, &args.output)
 }
 
@@ -163,6 +177,31 @@ fn carry_out(plan: &Plan, args: &OutputArgs) -> Result<u8, Error> {
     Ok(verdict(plan, &outcome))
 }
 
+/// Opens the interactive view; `stdin_is_data` if standard input held the scenario.
+fn view(
+    args: &OutputArgs,
+    stdin_is_data: bool,
+    load: impl Fn() -> Result<Plan, Error> + Send + 'static,
+) -> Result<u8, Error> {
+    check_outputs(args)?;
+    let (sim, describe) = (options(args.threads)?, super::render::plain);
+    let options = tui::Options { sim, colour: colour(args), stdin_is_data, describe };
+    tui::open(load, options)?;
+    Ok(0)
+}
+
+/// Whether standard output wants colours.
+fn colour(args: &OutputArgs) -> bool {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match args.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            std::io::stdout().is_terminal() && !no_color && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    }
+}
+
 /// Tells of every expectation that is not met.
 fn verdict(plan: &Plan, outcome: &Outcome) -> u8 {
     let unmet = Expectation::unmet(&plan.expectations, &outcome.report);
@@ -182,13 +221,7 @@ fn printed(report: &Report, args: &OutputArgs) -> String {
                 let size = if terminal { terminal_size::terminal_size() } else { None };
                 size.map_or(100, |(width, _)| usize::from(width.0))
             });
-            let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            let color = match args.color {
-                Color::Always => true,
-                Color::Never => false,
-                Color::Auto => terminal && !no_color && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-            };
-            text(report, TextOptions { width, color })
+            text(report, TextOptions { width, color: colour(args) })
         }
     }
 }

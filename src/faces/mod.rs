@@ -6,3 +6,4 @@ pub mod format;
 pub mod json;
 pub mod svg;
 pub mod text;
+pub mod tui;

@@ -1,21 +1,25 @@
 //! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
 
 mod agreement;
+mod course;
 mod decisions;
 mod focus;
 mod lane;
 mod offered;
 mod peak;
 mod recording;
+mod rise;
 mod span;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
+pub use course::{Course, Passage, PeakCourse};
 pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::{focus, whole};
 pub use lane::LaneRecorder;
 pub use offered::Offered;
 pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Stream, peak_window};
 pub use recording::{Findings, RecordPlan, Recording};
+pub use rise::PeakRise;
 pub use span::{Columns, LevelTap, SpanRecorder, Whose};
 pub use timeline::{BINS, Timeline};

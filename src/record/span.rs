@@ -1,8 +1,9 @@
 //! A close look at one span: counts, trailing sums and levels by column, single decisions while
 //! they are few.
 
+use super::{Course, Passage, PeakCourse};
 use crate::limiter::{Decision, KeyId, Used, Verdicts};
-use crate::report::{Counts, DecisionDetail, DecisionKind, Extent};
+use crate::report::{Counts, DecisionDetail, DecisionKind, Extent, LaneDetail};
 use crate::sim::{Lane, LanePlan, Observer, Step, Tap};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
@@ -66,74 +67,13 @@ pub enum Whose {
 }
 
 impl Whose {
-    fn counts(self, batch: &Batch, row: usize) -> bool {
+    /// Whether row `row` is one of them.
+    #[must_use]
+    pub fn counts(self, batch: &Batch, row: usize) -> bool {
         match self {
             Self::All => true,
             Self::Key(key) => batch.keys[0][row] == key,
         }
-    }
-}
-
-/// A quantity that changes in steps, as its extent in each column. A value that does not last is not
-/// part of it: what leaves and comes at one instant makes one step.
-#[derive(Debug)]
-struct Trace {
-    columns: Columns,
-    extents: Vec<Extent>,
-    /// The first column that is not finished.
-    open: usize,
-    /// The smallest and largest value that has lasted in it so far.
-    low: f64,
-    high: f64,
-    value: f64,
-    /// Since when; an instant before the span counts as its beginning.
-    since: i64,
-}
-
-impl Trace {
-    fn new(columns: Columns) -> Self {
-        Self {
-            columns,
-            extents: Vec::with_capacity(columns.count),
-            open: 0,
-            low: f64::INFINITY,
-            high: f64::NEG_INFINITY,
-            value: 0.0,
-            since: columns.from.nanos(),
-        }
-    }
-
-    /// The value has lasted until `at`.
-    fn last(&mut self, at: i64) {
-        if at > self.since {
-            self.low = self.low.min(self.value);
-            self.high = self.high.max(self.value);
-            self.since = at;
-        }
-    }
-
-    /// Finishes the columns that end at or before `at` with the value as it is.
-    fn advance(&mut self, at: i64) {
-        while self.open < self.columns.count && self.columns.edge(self.open + 1) <= at {
-            self.last(self.columns.edge(self.open + 1));
-            // A column of no width holds the value, too.
-            let (min, max) = (self.low.min(self.value), self.high.max(self.value));
-            self.extents.push(Extent { min, max, last: self.value });
-            self.open += 1;
-            (self.low, self.high) = (f64::INFINITY, f64::NEG_INFINITY);
-        }
-    }
-
-    /// The value from `at` on.
-    fn set(&mut self, at: i64, value: f64) {
-        self.advance(at);
-        self.last(at);
-        self.value = value;
-    }
-
-    fn finish(mut self) -> Vec<Extent> {
-        self.advance(i64::MAX);
-        self.extents
     }
 }
 
@@ -152,11 +92,14 @@ pub struct SpanRecorder {
     pub counts: Vec<Counts>,
     live: VecDeque<(i64, u64)>,
     sum: u64,
-    trailing: Trace,
+    trailing: Course,
+    peak: PeakCourse,
+    highest: u64,
 }
 
 impl SpanRecorder {
-    /// Records lane number `lane` of this plan; follows `tracked` through windows of `window`.
+    /// Records lane number `lane` of this plan; follows `tracked` through windows of `window`;
+    /// keeps at most `keep` changes.
     #[must_use]
     pub fn new(
         lane: usize,
@@ -165,6 +108,7 @@ impl SpanRecorder {
         whose: Whose,
         tracked: Option<KeyId>,
         window: Option<SimDuration>,
+        keep: usize,
     ) -> Self {
         Self {
             lane,
@@ -177,7 +121,9 @@ impl SpanRecorder {
             counts: vec![Counts::default(); columns.count],
             live: VecDeque::new(),
             sum: 0,
-            trailing: Trace::new(columns),
+            trailing: Course::new(columns, keep),
+            peak: PeakCourse::new(columns, keep),
+            highest: 0,
         }
     }
 
@@ -199,17 +145,23 @@ impl SpanRecorder {
         while let Some((released, cost)) = self.live.front().copied().filter(|(released, _)| *released <= at - window) {
             self.live.pop_front();
             self.sum -= cost;
-            self.trailing.set(released + window, self.sum as f64);
+            self.trailing.set(released + window, 0, self.sum);
         }
     }
 
-    /// The units released in the last window, in each column.
+    /// What was found. `level` is left to a [`LevelTap`]; without a limit, nothing was followed.
     #[must_use]
-    pub fn finish_trailing(&mut self) -> Vec<Extent> {
-        let Some(window) = self.window else { return Vec::new() };
-        self.expire(self.columns.until.nanos(), window);
-        let columns = self.columns;
-        std::mem::replace(&mut self.trailing, Trace::new(columns)).finish()
+    pub fn finish(mut self) -> LaneDetail {
+        let mut detail = LaneDetail { before: self.before, ..LaneDetail::default() };
+        if let Some(window) = self.window {
+            self.expire(self.columns.until.nanos(), window);
+            let Passage { before, columns, changes } = self.trailing.finish();
+            (detail.trailing_before, detail.trailing, detail.trailing_changes) = (before, columns, changes);
+            let Passage { before, columns, changes } = self.peak.finish();
+            (detail.peak_before, detail.peak, detail.peak_changes) = (before, columns, changes);
+        }
+        detail.counts = self.counts;
+        detail
     }
 }
 
@@ -238,7 +190,12 @@ impl Observer for SpanRecorder {
                 self.expire(released, window);
                 self.live.push_back((released, batch.cost[row]));
                 self.sum += batch.cost[row];
-                self.trailing.set(released, self.sum as f64);
+                let number = batch.first + row as u64 + 1;
+                self.trailing.set(released, number, self.sum);
+                if self.sum > self.highest {
+                    self.highest = self.sum;
+                    self.peak.note(released, number, self.sum);
+                }
             }
         }
     }
@@ -404,6 +361,7 @@ impl Tap for LevelTap {
                 remaining: level.remaining,
                 next_ns: level.next.nanos(),
                 full_ns: level.full.nanos(),
+                used: tracked.then(|| units(level.used)),
                 retry_after_ns,
             });
         }

@@ -38,6 +38,8 @@ pub struct Detail {
     pub between_ticks: Vec<u64>,
     /// The arrivals in the span one by one, while they are few; else none.
     pub arrivals: Vec<ArrivalDetail>,
+    /// Arrivals in each column on which the lanes do not all agree, waits apart.
+    pub split: Vec<u64>,
     /// A lane each, in the report's order.
     pub lanes: Vec<LaneDetail>,
 }
@@ -66,6 +68,18 @@ pub struct LaneDetail {
     pub counts: Vec<Counts>,
     /// Units of the key released in the last window, in each column; empty without a limit.
     pub trailing: Vec<Extent>,
+    /// The same just before the span.
+    pub trailing_before: u64,
+    /// Every change of that figure while they are few, the first at the span's beginning; else
+    /// empty.
+    pub trailing_changes: Vec<Change>,
+    /// The peak so far at the end of each column; of any key, or of the one key that is looked at;
+    /// empty without a limit.
+    pub peak: Vec<u64>,
+    /// The same just before the span.
+    pub peak_before: u64,
+    /// Every change of it while they are few, the first at the span's beginning; else empty.
+    pub peak_changes: Vec<Change>,
     /// Units of the key in use as the limiter sees it, in each column.
     pub level: Vec<Extent>,
     /// The most that can be in use.
@@ -115,8 +129,19 @@ pub struct Extent {
     pub last: f64,
 }
 
-/// What a lane did with one arrival.
+/// A quantity that takes a new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: SimTime,
+    /// The arrival that made it, by number; zero for what comes before all arrivals of its instant.
+    pub arrival: u64,
+    /// The value from then on.
+    pub value: u64,
+}
+
+/// What a lane did with one arrival.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionDetail {
     /// Its decision.
     pub kind: DecisionKind,
@@ -128,6 +153,8 @@ pub struct DecisionDetail {
     pub next_ns: u128,
     /// Time until the state of an untouched key.
     pub full_ns: u128,
+    /// Units of the followed key in use right after it, if it is an arrival of that key.
+    pub used: Option<f64>,
     /// For a denied arrival: the smallest wait after which it would pass, `None` for never.
     pub retry_after_ns: Option<u128>,
 }
@@ -141,6 +168,20 @@ pub enum DecisionKind {
     Delay,
     /// Refused.
     Deny,
+}
+
+impl DecisionKind {
+    /// One decision of this kind.
+    #[must_use]
+    pub const fn once(self) -> Counts {
+        let mut counts = Counts { allowed: 0, delayed: 0, denied: 0 };
+        match self {
+            Self::Allow => counts.allowed = 1,
+            Self::Delay => counts.delayed = 1,
+            Self::Deny => counts.denied = 1,
+        }
+        counts
+    }
 }
 
 impl Detail {

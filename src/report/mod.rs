@@ -4,8 +4,10 @@
 //! of the JSON report and stay.
 
 mod detail;
+mod place;
 
-pub use detail::{ArrivalDetail, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, Sheet};
+pub use detail::{ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, Sheet};
+pub use place::{Direction, Mark, Place};
 
 use crate::time::SimTime;
 use serde::{Serialize, Serializer};
@@ -245,6 +247,15 @@ pub struct DeniedKey {
     pub attempts: u64,
     /// Those refused.
     pub denied: u64,
+}
+
+/// A key and how often it was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyCount {
+    /// The key.
+    pub key: String,
+    /// Its arrivals.
+    pub arrivals: u64,
 }
 
 /// Counts of a class of traffic.

@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use crate::error::Error;
-use crate::limiter::{FixedWindowSpec, KeyId, LimiterSpec, Verdicts, WindowAnchor};
-use crate::record::{Columns, LevelTap, SpanRecorder, Whose};
+use crate::limiter::{Bits, FixedWindowSpec, KeyId, LimiterSpec, Verdicts, WindowAnchor};
+use crate::record::{Columns, LevelTap, PeakRise, SpanRecorder, Whose};
 use crate::report::{ArrivalDetail, Detail, LaneDetail};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
@@ -41,10 +41,11 @@ struct Arrivals {
     ticks: Vec<SimTime>,
     between_ticks: Vec<u64>,
     kept: Vec<(u64, SimTime, KeyId, u64)>,
+    split: Vec<u64>,
 }
 
 impl Observer for Arrivals {
-    fn observe(&mut self, step: &Step, _verdicts: &[Verdicts]) {
+    fn observe(&mut self, step: &Step, verdicts: &[Verdicts]) {
         let batch = &step.batch;
         let first = batch.at.partition_point(|at| *at < self.columns.from);
         let last = batch.at.partition_point(|at| *at < self.columns.until);
@@ -53,10 +54,23 @@ impl Observer for Arrivals {
             Whose::Key(key) => batch.keys[0][*row] == key,
         };
         self.before += (0..first).filter(counted).count() as u64;
+        if first == last {
+            return;
+        }
+        let mut split = Bits::default();
+        split.fill_zero(batch.len());
+        for verdict in verdicts {
+            split.mark_differences(&verdicts[0].admitted, &verdict.admitted);
+        }
         for row in (first..last).filter(counted) {
             self.within += 1;
             let stretch = self.ticks.partition_point(|tick| *tick <= batch.at[row]);
             self.between_ticks[stretch] += 1;
+            if split.get(row)
+                && let Some(column) = self.columns.column(batch.at[row].nanos())
+            {
+                self.split[column] += 1;
+            }
             if self.within <= self.keep as u64 {
                 self.kept.push((batch.first + row as u64 + 1, batch.at[row], batch.keys[0][row], batch.cost[row]));
             }
@@ -101,20 +115,27 @@ pub fn detail(
         between_ticks: vec![0; ticks.len() + 1],
         ticks,
         kept: Vec::new(),
+        split: vec![0; columns.count],
     };
     let mut spans: Vec<SpanRecorder> = plan
         .lanes
         .iter()
         .zip(&tracked)
         .enumerate()
-        .map(|(i, (lane, key))| SpanRecorder::new(i, lane, columns, whose, *key, window))
+        .map(|(i, (lane, key))| SpanRecorder::new(i, lane, columns, whose, *key, window, closeup.keep))
         .collect();
+    // The peak is that of any key, unless one key alone is looked at.
+    let mut rises = match (plan.limit, closeup.key) {
+        (Some(limit), None) => PeakRise::of(&plan.lanes, limit.window, columns, closeup.keep),
+        _ => Vec::new(),
+    };
     let mut levels: Vec<LevelTap> =
         tracked.iter().map(|key| LevelTap::new(columns, whose, *key, closeup.keep)).collect();
     {
         let mut taps: Vec<Option<Box<dyn Tap + '_>>> =
             levels.iter_mut().map(|tap| Some(Box::new(tap) as Box<dyn Tap + '_>)).collect();
         let mut observers: Vec<Box<dyn Observer + '_>> = vec![Box::new(&mut arrivals)];
+        observers.extend(rises.iter_mut().map(|rise| Box::new(rise) as Box<dyn Observer + '_>));
         observers.extend(spans.iter_mut().map(|span| Box::new(span) as Box<dyn Observer + '_>));
         let mut interrupted = false;
         let mut watch = |step: &Step| {
@@ -127,22 +148,24 @@ pub fn detail(
         }
     }
     let few = arrivals.within <= closeup.keep as u64;
-    let lane_details = spans
-        .iter_mut()
+    let mut lane_details: Vec<LaneDetail> = spans
+        .into_iter()
         .zip(&mut levels)
         .zip(&lanes)
         .zip(&tracked)
         .map(|(((span, level), lane), key)| LaneDetail {
             key: key.map(|key| display_key(traffic.keys(lane.plan().column).name(key.0))),
-            before: span.before,
-            counts: std::mem::take(&mut span.counts),
-            trailing: span.finish_trailing(),
             level: level.finish(lane),
             level_limit: level.limit,
             restarts: restarts(&lane.plan().limiter, closeup.from, closeup.until),
             decisions: if few { level.take_decisions().unwrap_or_default() } else { Vec::new() },
+            ..span.finish()
         })
         .collect();
+    for (lane, rise) in rises.into_iter().flat_map(PeakRise::finish) {
+        let lane = &mut lane_details[lane];
+        (lane.peak_before, lane.peak, lane.peak_changes) = (rise.before, rise.columns, rise.changes);
+    }
     Ok(Detail {
         from: closeup.from,
         until: closeup.until,
@@ -163,6 +186,7 @@ pub fn detail(
         } else {
             Vec::new()
         },
+        split: arrivals.split,
         lanes: lane_details,
     })
 }

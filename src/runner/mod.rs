@@ -2,9 +2,11 @@
 
 mod detail;
 mod levels;
+mod seek;
 mod sheet;
 
 pub use detail::{Closeup, detail};
+pub use seek::{Search, seek};
 pub use sheet::sheet;
 
 use crate::error::Error;

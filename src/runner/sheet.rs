@@ -10,7 +10,7 @@ use crate::sim::Options;
 /// Runs a plan again for its comparison sheet.
 ///
 /// # Errors
-/// As [`detail`].
+/// As [`detail()`].
 pub fn sheet(
     plan: &Plan,
     outcome: &Outcome,

@@ -60,7 +60,7 @@ pub fn replay(
         match &pool {
             None => {
                 filled = feeder.fill(&mut next, options.batch);
-                for lane in &mut *lanes {
+                for lane in lanes.iter_mut().filter(|_| !now.batch.is_empty()) {
                     let tap = tap_of.next().flatten().and_then(Option::as_deref_mut);
                     lane.decide_batch(&now.batch, tap);
                 }
@@ -76,7 +76,7 @@ pub fn replay(
                         scope.spawn(move |_| observer.observe(done, verdicts));
                     }
                 }
-                for lane in &mut *lanes {
+                for lane in lanes.iter_mut().filter(|_| !now.batch.is_empty()) {
                     let tap = tap_of.next().flatten().and_then(Option::as_deref_mut);
                     let now = &now;
                     scope.spawn(move |_| lane.decide_batch(&now.batch, tap));
@@ -93,7 +93,8 @@ pub fn replay(
         std::mem::swap(&mut done, &mut now);
         std::mem::swap(&mut now, &mut next);
         if !go_on {
-            // One more turn shows the last batch to the observers; nothing is decided in it.
+            // One more turn shows the last batch to the observers; this empty one has no columns,
+            // so nothing may be decided in it.
             now = Step::default();
         }
     }

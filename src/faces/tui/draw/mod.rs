@@ -1,0 +1,162 @@
+//! Paints the screen.
+
+mod axis;
+mod charts;
+mod header;
+mod lanes;
+pub(super) mod layout;
+mod moment;
+mod overlay;
+mod theme;
+
+use super::app::App;
+use layout::{Layout, SMALLEST};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::cmp::Ordering;
+use theme::Theme;
+
+/// Paints the whole screen.
+pub fn draw(app: &App, frame: &mut Frame) {
+    let area = frame.area();
+    paint(app, area, frame.buffer_mut());
+}
+
+fn paint(app: &App, area: Rect, buf: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let layout = Layout::of(app, (area.width, area.height));
+    let theme = Theme::new(app.colour);
+    if !layout.fits {
+        return too_small(area, buf);
+    }
+    let mut canvas = Canvas { app, layout, theme, buf };
+    header::title(&mut canvas, 0);
+    header::state(&mut canvas, 1);
+    let mut y = 2;
+    let Some(run) = &app.run else {
+        let text = "the scenario is being run; it is shown as soon as that is done";
+        let x = area.width.saturating_sub(self::width(text) as u16) / 2;
+        canvas.put(x, area.height / 2, text, area.width - x, theme.dim());
+        header::keys(&mut canvas, area.height - 1);
+        return overlay::paint(&mut canvas);
+    };
+    axis::paint(&mut canvas, y);
+    y += 1;
+    if layout.arrivals > 0 {
+        lanes::arrivals(&mut canvas, y);
+        y += 1;
+    }
+    for lane in layout.first..layout.first + usize::from(layout.lanes) {
+        let chosen = lane == app.lane;
+        lanes::lane(&mut canvas, run, lane, y);
+        y += 1;
+        if chosen && layout.charts > 0 {
+            charts::paint(&mut canvas, run, lane, y);
+            y += layout.charts;
+        } else if layout.lane_rows > 1 {
+            lanes::trailing(&mut canvas, run, lane, y);
+            y += 1;
+        }
+    }
+    if layout.differ > 0 {
+        lanes::differ(&mut canvas, y);
+        y += 1;
+    }
+    y += layout.gap;
+    if layout.legend > 0 {
+        header::legend(&mut canvas, y);
+        y += 1;
+    }
+    y += layout.gap;
+    moment::paint(&mut canvas, run, y);
+    header::keys(&mut canvas, area.height - 1);
+    overlay::paint(&mut canvas);
+}
+
+fn too_small(area: Rect, buf: &mut Buffer) {
+    let (width, height) = SMALLEST;
+    let long = format!("too small: needs at least {width}x{height}");
+    let short = format!("{width}x{height}");
+    let text = if self::width(&long) <= usize::from(area.width) { long } else { short };
+    let x = area.width.saturating_sub(self::width(&text) as u16) / 2;
+    buf.set_stringn(x, area.height / 2, text, usize::from(area.width), Style::new());
+}
+
+/// Columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    ratatui::text::Span::raw(text).width()
+}
+
+/// A text cut to this many columns, with an ellipsis if something is missing.
+fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    for letter in text.chars() {
+        cut.push(letter);
+        if width(&cut) + 1 > columns {
+            cut.pop();
+            break;
+        }
+    }
+    if columns > 0 {
+        cut.push('…');
+    }
+    cut
+}
+
+/// The screen, what is painted on it, and how.
+struct Canvas<'a> {
+    app: &'a App,
+    layout: Layout,
+    theme: Theme,
+    buf: &'a mut Buffer,
+}
+
+impl Canvas<'_> {
+    /// Writes a text from column `x` on, at most `columns` wide; answers the column after it.
+    fn put(&mut self, x: u16, y: u16, text: &str, columns: u16, style: Style) -> u16 {
+        let area = self.buf.area;
+        if y >= area.height || x >= area.width {
+            return x;
+        }
+        let columns = columns.min(area.width - x);
+        self.buf.set_stringn(x, y, fit(text, usize::from(columns)), usize::from(columns), style).0
+    }
+
+    /// Writes a text that ends at column `x + columns`.
+    fn put_right(&mut self, x: u16, y: u16, text: &str, columns: u16, style: Style) {
+        let text = fit(text, usize::from(columns));
+        let blank = columns.saturating_sub(width(&text) as u16);
+        self.put(x + blank, y, &text, columns - blank, style);
+    }
+
+    /// The cursor's column on the screen.
+    fn cursor_x(&self) -> u16 {
+        let strip = self.layout.strip;
+        strip.x + self.app.view.column(self.app.cursor.at.nanos(), usize::from(strip.width)) as u16
+    }
+
+    /// The cursor's line through one row of the strip.
+    fn cursor(&mut self, y: u16) {
+        let style = self.theme.cursor();
+        self.put(self.cursor_x(), y, "│", 1, style);
+    }
+
+    /// One column of the strip that says something: grey where it is still to come, marked where
+    /// the cursor is.
+    fn sign(&mut self, x: u16, y: u16, sign: &str, passed: Style) {
+        let cursor = self.cursor_x();
+        let style = match x.cmp(&cursor) {
+            Ordering::Less => passed,
+            Ordering::Equal => self.theme.marked(passed),
+            Ordering::Greater => self.theme.dim(),
+        };
+        self.put(x, y, sign, 1, style);
+    }
+}
