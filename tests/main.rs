@@ -3,6 +3,7 @@
 mod bounds;
 mod cases;
 mod clocks;
+mod closeups;
 mod conformance;
 mod equivalence;
 mod exhaustive;

@@ -3,7 +3,7 @@
 
 use crate::limiter::{Decision, KeyId, Level, Verdicts};
 use crate::report::{Counts, DecisionDetail, DecisionKind, Extent};
-use crate::sim::{Lane, Observer, Step, Tap};
+use crate::sim::{Lane, LanePlan, Observer, Step, Tap};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
 use std::collections::VecDeque;
@@ -110,7 +110,7 @@ impl Trace {
 #[derive(Debug)]
 pub struct SpanRecorder {
     lane: usize,
-    column: usize,
+    plan: LanePlan,
     columns: Columns,
     whose: Whose,
     tracked: Option<KeyId>,
@@ -125,12 +125,12 @@ pub struct SpanRecorder {
 }
 
 impl SpanRecorder {
-    /// Records lane number `lane`, whose keys are those of key column `column`; follows `tracked`
-    /// through windows of `window`.
+    /// Records lane number `lane`; follows `tracked`, a key of its column, through windows of
+    /// `window`. As for the peak, only what is subject to the limiter counts there.
     #[must_use]
     pub fn new(
         lane: usize,
-        column: usize,
+        plan: LanePlan,
         columns: Columns,
         whose: Whose,
         tracked: Option<KeyId>,
@@ -138,7 +138,7 @@ impl SpanRecorder {
     ) -> Self {
         Self {
             lane,
-            column,
+            plan,
             columns,
             whose,
             tracked,
@@ -201,7 +201,8 @@ impl Observer for SpanRecorder {
             }
             if let Some(window) = self.window
                 && admitted
-                && self.tracked == Some(batch.keys[self.column][row])
+                && self.tracked == Some(batch.keys[self.plan.column][row])
+                && !self.plan.exempts(batch.source[row])
             {
                 let released = at + wait as i64;
                 self.expire(released, window);

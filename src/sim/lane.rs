@@ -196,6 +196,10 @@ impl Lane {
 
     /// Decides a batch.
     pub(super) fn decide_batch(&mut self, batch: &Batch, tap: Option<&mut (dyn Tap + '_)>) {
+        if batch.is_empty() {
+            // After a run that was ended early it has no columns either.
+            return self.verdicts.clear();
+        }
         if let Some(tap) = tap
             && tap.wants(batch)
         {
