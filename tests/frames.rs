@@ -1,6 +1,6 @@
 //! The view frame by frame: keys in, screens out, without a terminal.
 
-use crate::closeup::{BUSY, plan};
+use crate::places::{BUSY, plan};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

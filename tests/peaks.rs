@@ -60,6 +60,28 @@ proptest! {
     }
 }
 
+/// The same with many batches of every size.
+#[test]
+fn long_runs_do_not_depend_on_batches_or_threads() {
+    let text = "limit = \"20/1s\"\nduration = \"100s\"\nenvelope = [\"100ms\", \"1s\", \"10s\"]\n\
+                [[traffic]]\nkeys = { zipf = { n = 50, exponent = 1.0 } }\nspread = { ip = 3 }\n\
+                poisson = { rate = \"200/1s\" }\n\
+                [[traffic]]\nclass = \"health\"\ngroups = { ip = 1 }\nsteady = { rate = \"30/1s\" }\n\
+                [[lane]]\nfixed-window = {}\n[[lane]]\nkey = \"ip\"\nsliding-log = {}\n[[lane]]\nsliding-counter = {}\n\
+                [[lane]]\nexempt = [\"health\"]\ntoken-bucket = {}\n[[lane]]\nleaky-bucket = {}\n\
+                [[lane]]\nclock-resolution = \"7ms\"\ngcra = {}\n";
+    let plan = try_plan(text).expect("valid");
+    let json = |batch: usize, threads: usize| {
+        let (outcome, _) = run_plan(&plan, Options { threads, batch }).expect("in range");
+        assert!(outcome.report.offered.requests > 20_000);
+        serde_json::to_string(&outcome.report).expect("plain data")
+    };
+    let expected = json(16_384, 1);
+    for (batch, threads) in [(1, 1), (7, 1), (4096, 1), (7, 2), (4096, 2), (4096, 8), (16_384, 8)] {
+        assert!(json(batch, threads) == expected, "batches of {batch} on {threads} threads");
+    }
+}
+
 /// Lanes that share a ring of releases do not disturb each other, nor do many.
 #[test]
 fn forty_lanes_are_forty_runs() {

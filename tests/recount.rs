@@ -20,10 +20,10 @@ pub struct Facts<'a> {
 
 /// One release: when, whose (by name and by number of first appearance), how many units.
 #[derive(Clone, Debug)]
-struct Release {
-    at: i64,
-    key: u32,
-    cost: u64,
+pub struct Release {
+    pub at: i64,
+    pub key: u32,
+    pub cost: u64,
 }
 
 fn wait_of(decision: Decision) -> i64 {
@@ -58,6 +58,15 @@ pub fn modelled(plan: &LanePlan, arrivals: &[Arrival]) -> Vec<Decision> {
         .collect()
 }
 
+/// What a lane releases of the traffic that is subject to its limiter.
+pub fn releases(lane: &LanePlan, arrivals: &[Arrival], decisions: &[Decision]) -> Vec<Release> {
+    let rows = arrivals.iter().zip(decisions);
+    let released = rows.filter(|(a, d)| d.admits() && a.cost > 0 && !lane.exempts(a.source));
+    let release =
+        |(a, d): (&Arrival, &Decision)| Release { at: a.at + wait_of(*d), key: a.ids[lane.column], cost: a.cost };
+    released.map(release).collect()
+}
+
 /// The first of the spans that hold the most units of one key.
 fn peak(releases: &[Release], span: i64) -> (u64, Option<(i64, u32)>) {
     let mut best: (u64, Option<(i64, u32)>) = (0, None);
@@ -73,7 +82,7 @@ fn peak(releases: &[Release], span: i64) -> (u64, Option<(i64, u32)>) {
 }
 
 /// Units of a key released in `(at - window, at]`.
-fn trailing(releases: &[Release], key: u32, at: i64, window: i64) -> u64 {
+pub fn trailing(releases: &[Release], key: u32, at: i64, window: i64) -> u64 {
     let within = |r: &&Release| r.key == key && r.at > at - window && r.at <= at;
     releases.iter().filter(within).map(|release| release.cost).sum()
 }
@@ -93,14 +102,8 @@ impl Facts<'_> {
         &self.plan.lanes[i]
     }
 
-    /// What a lane releases of the traffic that is subject to its limiter.
     fn releases(&self, i: usize) -> Vec<Release> {
-        let lane = self.lane(i);
-        let rows = self.arrivals.iter().zip(&self.decisions[i]);
-        let subject = rows.filter(|(a, d)| d.admits() && a.cost > 0 && !lane.exempts(a.source));
-        let release =
-            |(a, d): (&Arrival, &Decision)| Release { at: a.at + wait_of(*d), key: a.ids[lane.column], cost: a.cost };
-        subject.map(release).collect()
+        releases(self.lane(i), self.arrivals, &self.decisions[i])
     }
 
     fn count(&self, i: usize, counted: impl Fn(&Arrival, Decision) -> bool) -> u64 {

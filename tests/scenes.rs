@@ -122,9 +122,14 @@ fn lane() -> impl Strategy<Value = String> {
 /// A scenario's text. A few of these are not valid: a margin past half a window, a class that no
 /// traffic states, buckets shorter than a nanosecond.
 pub fn scene() -> impl Strategy<Value = String> {
+    scene_in(vec!["ns", "ns", "us", "ms"])
+}
+
+/// The same with spans in one of these units.
+pub fn scene_in(units: Vec<&'static str>) -> impl Strategy<Value = String> {
     let start =
         select(vec!["", "start = \"1970-01-01T00:00:00.000000123Z\"\n", "start = \"1969-12-31T23:59:59.9999998Z\"\n"]);
-    let units = prop_oneof![1 => Just(0_u64), 20 => 1..8_u64];
+    let limit = prop_oneof![1 => Just(0_u64), 20 => 1..8_u64];
     let envelope = prop::collection::vec(1..200_u64, 0..4).prop_map(|spans| {
         if spans.is_empty() {
             return String::new();
@@ -132,14 +137,13 @@ pub fn scene() -> impl Strategy<Value = String> {
         let spans: Vec<String> = spans.iter().map(|span| format!("\"{span}ns\"")).collect();
         format!("envelope = [{}]\n", spans.join(", "))
     });
-    let head = (start, 1..400_u64, 0..1000_u64, units, 1..50_u64, envelope).prop_map(
+    let head = (start, 1..400_u64, 0..1000_u64, limit, 1..50_u64, envelope).prop_map(
         |(start, duration, seed, units, window, envelope)| {
             format!("{start}duration = \"{duration}ns\"\nseed = {seed}\nlimit = \"{units}/{window}ns\"\n{envelope}")
         },
     );
     let tables = prop::collection::vec(traffic(), 1..4).prop_map(|tables| tables.concat());
     let lanes = prop::collection::vec(lane(), 1..5).prop_map(|lanes| lanes.concat());
-    let unit = select(vec!["ns", "ns", "us", "ms"]);
-    (head, tables, lanes, unit)
+    (head, tables, lanes, select(units))
         .prop_map(|(head, tables, lanes, unit)| format!("{head}{tables}{lanes}").replace("ns\"", &format!("{unit}\"")))
 }

@@ -185,6 +185,8 @@ impl Observer for SpanRecorder {
                 && admitted
                 && self.tracked == Some(batch.keys[self.plan.column][row])
                 && !self.plan.exempts(batch.source[row])
+                // What takes nothing never waits: it may overtake, and has no units to show.
+                && batch.cost[row] > 0
             {
                 let released = at + wait as i64;
                 self.expire(released, window);

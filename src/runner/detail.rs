@@ -8,7 +8,7 @@ use crate::report::{ArrivalDetail, Detail, LaneDetail};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
 use crate::time::{SimTime, round_instants};
-use crate::traffic::{Traffic, display_key};
+use crate::traffic::{Batch, Traffic, display_key};
 
 /// Which span to look at, and how closely.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +145,16 @@ pub fn detail(
         replay(&mut traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
         if interrupted {
             return Err(Error::Interrupted);
+        }
+    }
+    // A key that is followed may come only after the span, where the run was ended.
+    let mut rest = Batch::default();
+    for (lane, key) in lanes.iter().zip(&tracked) {
+        while key.is_some_and(|key| key.index() >= traffic.keys(lane.plan().column).len()) {
+            traffic.fill(&mut rest, options.batch)?;
+            if rest.is_empty() {
+                break;
+            }
         }
     }
     let few = arrivals.within <= closeup.keep as u64;
