@@ -24,7 +24,7 @@ fn name(name: &str) -> Column {
 /// `timestamp,key,cost` as the project's own traces have them.
 fn spec() -> TraceSpec {
     TraceSpec {
-        file: TraceFile::Stdin,
+        file: TraceFile::Stdin { head: None },
         display: "x.csv".to_owned(),
         time: Some(name("timestamp")),
         time_format: TimeFormat::Auto,

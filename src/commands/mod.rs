@@ -8,6 +8,7 @@ mod list;
 mod output;
 mod render;
 mod run;
+mod spool;
 mod suite;
 pub mod tui;
 

@@ -4,6 +4,7 @@ use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 /// Writes a text to standard output.
@@ -14,6 +15,22 @@ pub fn stdout(text: &str) -> Result<(), Error> {
         action: "write",
         source,
     })
+}
+
+/// Temporary files of this process. Those left are removed when it is ended from the side.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Has a temporary file removed even if the process is ended from the side.
+pub fn remember_temporary(path: &Path) {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+}
+
+/// Removes the temporary files there still are.
+pub fn remove_temporary() {
+    for path in TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // One that has been renamed or dropped is not there any more.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// A file being written: beside its place until it is finished, then renamed into it. Devices and
@@ -55,6 +72,7 @@ impl OutputFile {
                 builder.prefix(".rlsim-");
                 permissions(&mut builder);
                 let file = builder.tempfile_in(folder).map_err(failed)?;
+                remember_temporary(file.path());
                 if let Ok(found) = found {
                     file.as_file().set_permissions(found.permissions()).map_err(failed)?;
                 }

@@ -1,7 +1,8 @@
 //! `rlsim run` and `rlsim replay`: one run, its reports and its files.
 
 use super::cli::{Color, Format, OutputArgs, ReplayArgs, RunArgs};
-use super::output::{OutputFile, stdout};
+use super::output::{OutputFile, remove_temporary, stdout};
+use super::spool::Spool;
 use super::tui;
 use crate::error::Error;
 use crate::faces::text::{TextOptions, text};
@@ -11,7 +12,7 @@ use crate::report::Report;
 use crate::runner::{self, Extras, Outcome};
 use crate::scenario::{Expectation, Plan, ScenarioSource, TraceOptions};
 use crate::sim::Options;
-use crate::traffic::{BadRows, Column, Order, TimeFormat, TraceFile, TraceSpec};
+use crate::traffic::{BadRows, Column, Order, TimeFormat, TraceFile, TraceSpec, TrafficKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
     if !overrides.is_empty() && !args.output.quiet && source.text.contains("[expect") {
         eprintln!("note: the scenario was changed, so its expectations are not checked");
     }
-    carry_out(&plan, &args.output)
+    carry_out(plan, &args.output, Some(Path::new(&args.scenario.file)))
 }
 
 /// Replays traces without a scenario.
@@ -44,7 +45,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
         let args = args.clone();
         return view(&args.output.clone(), false, move || trace_plan(&args));
     }
-    carry_out(&trace_plan(args)?, &args.output)
+    carry_out(trace_plan(args)?, &args.output, None)
 }
 
 fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
@@ -95,7 +96,7 @@ fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
         .files
         .iter()
         .map(|file| TraceSpec {
-            file: if file == "-" { TraceFile::Stdin } else { TraceFile::Path(PathBuf::from(file)) },
+            file: if file == "-" { TraceFile::Stdin { head: None } } else { TraceFile::Path(PathBuf::from(file)) },
             display: if file == "-" { "<stdin>".to_owned() } else { file.clone() },
             time: time.clone(),
             time_format: time_format.clone(),
@@ -130,8 +131,9 @@ fn kind(path: &Path) -> Result<Kind, Error> {
     }
 }
 
-fn carry_out(plan: &Plan, args: &OutputArgs) -> Result<u8, Error> {
+fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Result<u8, Error> {
     check_outputs(args)?;
+    check_inputs_are_kept(&plan, args, scenario)?;
     let options = options(args.threads)?;
     let interrupted = interrupt_flag();
     // Every file is opened before the run: a bad path fails in the first millisecond.
@@ -139,6 +141,9 @@ fn carry_out(plan: &Plan, args: &OutputArgs) -> Result<u8, Error> {
     for path in &args.output {
         files.push((path, kind(path)?, OutputFile::create(path)?));
     }
+    let sheets = files.iter().any(|(_, kind, _)| matches!(kind, Kind::Svg));
+    let _spool = Spool::take(&mut plan, sheets)?;
+    let plan = &plan;
     let mut progress = Progress::new(args.quiet);
     let outcome = match &args.decisions {
         None => runner::run(plan, options, Extras::default(), &mut |rows| {
@@ -252,6 +257,22 @@ fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
     Ok(())
 }
 
+/// Refuses to write over what is read.
+fn check_inputs_are_kept(plan: &Plan, args: &OutputArgs, scenario: Option<&Path>) -> Result<(), Error> {
+    let traces = plan.traffic.entries.iter().filter_map(|entry| match &entry.kind {
+        TrafficKind::Trace(TraceSpec { file: TraceFile::Path(path), .. }) => Some(path.as_path()),
+        _ => None,
+    });
+    let regular = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let read: Vec<PathBuf> = scenario.into_iter().chain(traces).filter_map(regular).collect();
+    for path in args.output.iter().chain(&args.decisions) {
+        if regular(path).is_some_and(|path| read.contains(&path)) {
+            return Err(Error::usage(format!("{} is read by this run; write to another file", path.display())));
+        }
+    }
+    Ok(())
+}
+
 /// How the run is carried out.
 pub fn options(threads: Option<usize>) -> Result<Options, Error> {
     let threads = match threads {
@@ -294,14 +315,30 @@ fn with_decisions(
     Ok(outcome)
 }
 
-/// Set by Ctrl-C: the run ends at its next batch, and no half-written file is left behind.
+/// Ends the process at once, and leaves neither half a file nor a terminal that shows no keys.
+fn abandon() -> ! {
+    remove_temporary();
+    tui::give_back();
+    std::process::exit(130)
+}
+
+/// How long a run may take to end by itself after a signal.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Set by Ctrl-C, a hang-up or a request to end: the run ends at its next batch, and no
+/// half-written file is left behind. What has not ended soon, say a read from a terminal that is
+/// gone, is ended.
 pub fn interrupt_flag() -> &'static AtomicBool {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     // A second handler cannot be installed; the first does the same.
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            abandon();
         }
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            abandon();
+        });
     });
     &INTERRUPTED
 }

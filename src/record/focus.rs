@@ -5,6 +5,9 @@ use crate::report::{Focus, LaneReport, OfferedReport};
 /// The shortest focus, in bins of the timeline.
 const MIN_BINS: usize = 24;
 
+/// So few arrivals are shown all.
+const FEW: u64 = 12;
+
 /// Chooses the span to look at closely.
 ///
 /// Bins with refusals, delays or disagreement are of interest, or, without any, bins with arrivals.
@@ -24,7 +27,8 @@ pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option
         let of_lane = |lane: &LaneReport| lane.timeline.denied[bin] + lane.timeline.delayed[bin];
         lanes.iter().map(of_lane).sum::<u64>() + split.get(bin).copied().unwrap_or(0)
     };
-    let quiet = (0..bins).all(|bin| action(bin) == 0);
+    let few_at_all = (0..bins).map(arrivals).sum::<u64>() <= FEW;
+    let quiet = few_at_all || (0..bins).all(|bin| action(bin) == 0);
     let interest = |bin: usize| if quiet { arrivals(bin) } else { action(bin) };
     let start = (0..bins).find(|bin| interest(*bin) > 0).unwrap_or(0);
     let stop = (0..bins).rfind(|bin| interest(*bin) > 0).unwrap_or(0) + 1;

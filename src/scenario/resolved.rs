@@ -206,7 +206,7 @@ fn column(column: &Column) -> Value {
 
 fn trace(spec: &TraceSpec) -> Table {
     let file = match &spec.file {
-        TraceFile::Stdin => "-",
+        TraceFile::Stdin { .. } => "-",
         TraceFile::Path(_) | TraceFile::Embedded(_) => &spec.display,
     };
     let mut t = table([("file", text(file))]);

@@ -273,7 +273,7 @@ impl Traffic<'_> {
         let trace = table.get_ref();
         let written = trace.file.get_ref();
         let (file, display) = if written == "-" {
-            (TraceFile::Stdin, "<stdin>".to_owned())
+            (TraceFile::Stdin { head: None }, "<stdin>".to_owned())
         } else if let Some(bytes) = self.source.embedded.then(|| embedded_data(written)).flatten() {
             (TraceFile::Embedded(bytes), written.clone())
         } else {

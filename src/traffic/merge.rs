@@ -72,7 +72,7 @@ struct Feed {
 
 /// How one key column is numbered.
 enum KeyColumn {
-    /// One source, one attribute: the source's own numbers.
+    /// One attribute of one source, from its beginning: the source's own numbers.
     Direct { attribute: usize },
     /// Numbers of its own.
     Mapped { attributes: Vec<usize>, names: KeyTable, maps: Vec<HashMap<Vec<u32>, u32, foldhash::fast::FixedState>> },
@@ -201,7 +201,7 @@ impl Traffic {
             .columns
             .iter()
             .map(|attributes| match attributes[..] {
-                [attribute] if feeds.len() == 1 => KeyColumn::Direct { attribute },
+                [attribute] if feeds.len() == 1 && plan.entries[0].from.is_zero() => KeyColumn::Direct { attribute },
                 _ => KeyColumn::Mapped {
                     attributes: attributes.clone(),
                     names: KeyTable::new(),

@@ -160,7 +160,10 @@ pub enum TraceFile {
     /// A file.
     Path(PathBuf),
     /// Standard input.
-    Stdin,
+    Stdin {
+        /// A file that holds what has been read of it already.
+        head: Option<PathBuf>,
+    },
     /// Bytes inside the program.
     Embedded(&'static [u8]),
 }
@@ -263,7 +266,7 @@ impl TrafficSpec {
     /// Whether it is a trace from standard input.
     #[must_use]
     pub fn reads_stdin(&self) -> bool {
-        matches!(&self.kind, TrafficKind::Trace(TraceSpec { file: TraceFile::Stdin, .. }))
+        matches!(&self.kind, TrafficKind::Trace(TraceSpec { file: TraceFile::Stdin { .. }, .. }))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The interactive view: it owns the terminal, the keys, the wall clock and the worker.
 
 mod engine;
-mod spool;
 mod worker;
 
 pub use engine::Engine;
 
+use super::spool::Spool;
 use crate::error::Error;
 use crate::faces::tui::{self, Action, App, Effect};
 use crate::scenario::Plan;
@@ -56,10 +56,11 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
     if !io::stdout().is_terminal() {
         return Err(not_a_terminal("standard output"));
     }
-    let mut load = spool::spooled(load);
-    let plan = load.load()?;
+    let mut spool = None;
+    let mut plan = load()?;
+    Spool::reuse(&mut plan, &mut spool, true)?;
     // A trace on standard input is spooled by now; keys then come from the terminal itself.
-    let data_on_stdin = options.stdin_is_data || load.spooled();
+    let data_on_stdin = options.stdin_is_data || spool.is_some();
     if !(io::stdin().is_terminal() || data_on_stdin && has_keyboard()) {
         return Err(not_a_terminal("standard input"));
     }
@@ -73,6 +74,11 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
         }
     };
     let held = hold_back_panics();
+    let load = move || {
+        let mut plan = load()?;
+        Spool::reuse(&mut plan, &mut spool, true)?;
+        Ok(plan)
+    };
     let worker = Worker::start(plan, load, options);
     let result = converse(&mut terminal, &worker, options, interrupted);
     ratatui::restore();
@@ -83,6 +89,14 @@ pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Op
         panic!("the worker broke down: {panic}");
     }
     result
+}
+
+/// Gives the terminal back if it is held, as well as that can be done.
+pub fn give_back() {
+    if ratatui::crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) {
+        // Nobody is left to be told if it cannot be.
+        let _ = ratatui::try_restore();
+    }
 }
 
 /// Keeps what a panic of the worker says until the terminal is given back; nothing else may write

@@ -2,7 +2,6 @@
 
 use super::Options;
 use super::engine::Engine;
-use super::spool::Spooled;
 use crate::error::Error;
 use crate::faces::tui::{Action, Look, Seek};
 use crate::scenario::Plan;
@@ -69,9 +68,9 @@ pub struct Worker {
 
 impl Worker {
     /// Starts with a first run of `plan`.
-    pub fn start<F>(plan: Plan, load: Spooled<F>, options: Options) -> Self
+    pub fn start<F>(plan: Plan, load: F, options: Options) -> Self
     where
-        F: Fn() -> Result<Plan, Error> + Send + 'static,
+        F: FnMut() -> Result<Plan, Error> + Send + 'static,
     {
         let board = Arc::new(Board::default());
         let (sender, news) = channel();
@@ -115,9 +114,9 @@ impl Worker {
     }
 }
 
-fn work<F>(plan: Plan, mut load: Spooled<F>, options: Options, board: &Board, news: &Sender<News>)
+fn work<F>(plan: Plan, mut load: F, options: Options, board: &Board, news: &Sender<News>)
 where
-    F: Fn() -> Result<Plan, Error>,
+    F: FnMut() -> Result<Plan, Error>,
 {
     // A send fails only when nobody listens any more, and then the board says stop.
     let tell = |action| drop(news.send(News::Action(action)));
@@ -149,7 +148,7 @@ where
         let (reload, seek, look) = (std::mem::take(&mut wishes.reload), wishes.seek.take(), wishes.look.take());
         drop(wishes);
         if reload {
-            match load.load().and_then(run) {
+            match load().and_then(run) {
                 Ok((new, run)) => {
                     engine = new;
                     tell(Action::Loaded(Box::new(run)));

@@ -382,12 +382,26 @@ fn victims(report: &Report) -> Option<String> {
     if report.offered.keys < 2 {
         return None;
     }
-    let lane = report.lanes.iter().filter(|lane| lane.denied > 0).max_by_key(|lane| lane.denied)?;
+    let most = report.lanes.iter().map(|lane| lane.denied).max().filter(|most| *most > 0)?;
+    let strictest: Vec<&LaneReport> = report.lanes.iter().filter(|lane| lane.denied == most).collect();
+    let lane = strictest[0];
     let worst = lane.top_denied.first()?;
+    let told = |lane: &LaneReport| {
+        let worst = lane.top_denied.first().map(|worst| (worst.key.clone(), worst.denied, worst.attempts));
+        (lane.key.clone(), lane.keys_denied, worst)
+    };
+    let denied = count(u128::from(most));
+    let refuses = if strictest.iter().any(|other| told(other) != told(lane)) {
+        format!("{} refuses as many as any lane, {denied}", lane.name)
+    } else if strictest.len() == 1 {
+        format!("{} refuses the most, {denied}", lane.name)
+    } else if strictest.len() == report.lanes.len() {
+        format!("Every lane refuses {denied}")
+    } else {
+        format!("{} refuse the most, {denied} each", list(&names(&strictest)))
+    };
     Some(format!(
-        "{} refuses the most, {}, to {}; {} loses {} of its {}.",
-        lane.name,
-        count(u128::from(lane.denied)),
+        "{refuses}, to {}; {} loses {} of its {}.",
         plural(u128::from(lane.keys_denied), &lane.key),
         worst.key,
         count(u128::from(worst.denied)),

@@ -2,7 +2,7 @@
 
 use super::{Styles, styled};
 use crate::faces::format::{Clock, ratio, ticks};
-use crate::report::{LaneReport, Report};
+use crate::report::{Report, TimelineReport};
 use unicode_width::UnicodeWidthStr;
 
 /// The widest a lane's name is shown.
@@ -38,22 +38,23 @@ impl Cell {
     }
 }
 
-/// The lane's timeline over the focus, in `columns` columns; each shows the bins that begin in it,
-/// or, where bins are wider, the bin that its middle lies in.
-fn cells(report: &Report, lane: &LaneReport, columns: usize) -> Vec<Cell> {
-    let t = &lane.timeline;
-    let (from, until) = (report.focus.from_ns, report.focus.until_ns);
-    let edge = |column: usize| from + ((until - from) as i128 * column as i128 / columns as i128) as i64;
-    let bin = |at: i64| usize::try_from((at - t.from_ns).div_euclid(t.bin_ns as i64)).ok();
+/// The timeline over a span, in `columns` columns; each shows the bins that begin in it, the first
+/// also the one that it begins in; where bins are wider, the bin that a column begins in.
+fn cells(t: &TimelineReport, from: i64, until: i64, columns: usize) -> Vec<Cell> {
+    let edge = |column: usize| i128::from(from) + i128::from(until - from) * column as i128 / columns as i128;
+    let offset = |column: usize| edge(column) - i128::from(t.from_ns);
+    let width = i128::from(t.bin_ns);
+    // The bin that an instant lies in, and the first that begins at or after it.
+    let within = |offset: i128| offset.div_euclid(width);
+    let after = |offset: i128| -(-offset).div_euclid(width);
+    let known = |bin: i128| bin.clamp(0, t.allowed.len() as i128) as usize;
     (0..columns)
         .map(|column| {
-            let (start, end) = (edge(column), edge(column + 1));
-            let (Some(first), Some(last)) = (bin(start.max(t.from_ns)), bin(end - 1)) else {
-                return Cell::default();
-            };
-            let bins = if last > first { first + 1..last + 1 } else { first..first + 1 };
+            let begun = if column == 0 { within(offset(0)) } else { after(offset(column)) };
+            let end = after(offset(column + 1));
+            let bins = if begun < end { begun..end } else { within(offset(column))..within(offset(column)) + 1 };
             let mut cell = Cell::default();
-            for bin in bins.filter(|bin| *bin < t.allowed.len()) {
+            for bin in known(bins.start)..known(bins.end) {
                 cell.allowed += t.allowed[bin];
                 cell.delayed += t.delayed[bin];
                 cell.denied += t.denied[bin];
@@ -92,7 +93,7 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
     out.push_str(&format!("{indent}{}\n", styled(styles.dim, labels.trim_end())));
 
     for lane in &report.lanes {
-        let cells = cells(report, lane, columns);
+        let cells = cells(&lane.timeline, from, until, columns);
         let glyphs: Vec<Vec<char>> = cells.iter().map(|cell| cell.glyphs()).collect();
         let rows = glyphs.iter().map(Vec::len).max().unwrap_or(0).max(1);
         for row in 0..rows {
@@ -149,11 +150,30 @@ fn strip_row(out: &mut String, glyphs: &[Vec<char>], row: usize, styles: &Styles
 
 #[cfg(test)]
 mod tests {
-    use super::fit;
+    use super::*;
 
     #[test]
     fn long_names_lose_their_middle() {
         assert_eq!(fit("token-bucket", 12), "token-bucket");
         assert_eq!(fit("a rather long name", 9), "a ra…name");
+    }
+
+    #[test]
+    fn a_strip_of_few_columns_shows_every_bin_once() {
+        for (from_ns, bin_ns, bins) in [(0, 10, 40), (-7, 3, 100), (5, 64, 33)] {
+            let allowed: Vec<u64> = (1..=bins).collect();
+            let (delayed, denied) = (vec![1; allowed.len()], vec![0; allowed.len()]);
+            let until = from_ns + (bin_ns * bins) as i64;
+            let t = TimelineReport { from_ns, bin_ns, allowed, delayed, denied };
+            for columns in [1, 7, 32] {
+                for from in from_ns..from_ns + bin_ns as i64 {
+                    let cells = cells(&t, from, until, columns);
+                    assert_eq!(cells.iter().map(|cell| cell.allowed).sum::<u64>(), bins * (bins + 1) / 2);
+                    assert_eq!(cells.iter().map(|cell| cell.delayed).sum::<u64>(), bins);
+                }
+            }
+            let wide = cells(&t, from_ns, until, 500);
+            assert!(wide.iter().all(|cell| cell.allowed > 0), "no gap where bins are wider than columns");
+        }
     }
 }

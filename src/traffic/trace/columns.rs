@@ -184,7 +184,7 @@ mod tests {
 
     fn spec(time: Column, key: Option<Column>, header: bool) -> TraceSpec {
         TraceSpec {
-            file: TraceFile::Stdin,
+            file: TraceFile::Stdin { head: None },
             display: "-".to_owned(),
             time: Some(time),
             time_format: TimeFormat::Auto,

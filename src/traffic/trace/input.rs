@@ -34,7 +34,11 @@ impl Input {
     pub fn open(spec: &TraceSpec) -> Result<Self, Error> {
         let reader: Box<dyn Read + Send> = match &spec.file {
             TraceFile::Path(path) => Box::new(File::open(path).map_err(|error| cannot_read(&spec.display, error))?),
-            TraceFile::Stdin => Box::new(io::stdin()),
+            TraceFile::Stdin { head: None } => Box::new(io::stdin()),
+            TraceFile::Stdin { head: Some(path) } => {
+                let head = File::open(path).map_err(|error| cannot_read(&spec.display, error))?;
+                Box::new(head.chain(io::stdin()))
+            }
             TraceFile::Embedded(bytes) => Box::new(*bytes),
         };
         Self::new(reader, spec.display.clone())
