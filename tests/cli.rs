@@ -385,6 +385,80 @@ fn replay_says_how_it_keyed() {
     rlsim_in(folder.path(), &["replay", "t.csv"], b"").fails(2, &["--limit"]);
 }
 
+const LOG: &str = "timestamp,key\n1,a\n2,b\n3,a\n3.5,c\n4,c\n";
+
+#[test]
+fn standard_input_is_as_good_as_a_file() {
+    let folder = folder();
+    write(&folder, "log.csv", LOG);
+    let replay = |file: &str, sheet: &str| {
+        let args = ["replay", file, "--key", "key", "--limit", "1/10s", "-o", sheet, "-q"];
+        let text = rlsim_in(folder.path(), &args, LOG.as_bytes()).clean();
+        let sheet = fs::read_to_string(folder.path().join(sheet)).expect("the sheet is there");
+        (text.replace("<stdin>", "log.csv"), sheet.replace("&lt;stdin&gt;", "log.csv"))
+    };
+    assert_eq!(replay("-", "a.svg"), replay("log.csv", "b.svg"));
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder = folder();
+    let log = write(&folder, "log.csv", LOG);
+    let scenario = write(&folder, "a.toml", "limit = \"1/1s\"\n[[traffic]]\ntrace = { file = \"log.csv\" }\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("log.csv", folder.path().join("link.csv")).expect("a link");
+    for args in [
+        vec!["replay", "log.csv", "--limit", "1/1s", "-o", "log.csv"],
+        vec!["replay", "log.csv", "--limit", "1/1s", "-o", "link.csv"],
+        vec!["run", "a.toml", "--decisions", "./log.csv"],
+        vec!["run", "a.toml", "--decisions", "a.toml"],
+    ] {
+        rlsim_in(folder.path(), &args, b"").fails(2, &["is read by this run"]);
+    }
+    assert_eq!(fs::read_to_string(log).expect("kept"), LOG);
+    assert!(fs::read_to_string(scenario).expect("kept").contains("log.csv"));
+}
+
+#[test]
+fn a_trace_read_from_its_middle_has_the_keys_it_shows() {
+    let folder = folder();
+    write(&folder, "log.csv", LOG);
+    let entry = "trace = { file = \"log.csv\", key = \"key\" }\nfrom = \"2s\"\n";
+    write(&folder, "a.toml", &format!("limit = \"1/1s\"\n[[traffic]]\n{entry}"));
+    let report = rlsim_in(folder.path(), &["run", "a.toml", "--json"], b"").clean();
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["offered"]["keys"], 2, "a and c; b came before");
+    assert_eq!(report["lanes"][0]["state"]["keys"], 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_run_that_waits_for_input_can_be_ended() {
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rlsim"))
+        .args(["replay", "-", "--limit", "1/1s", "-o", "a.svg"])
+        .current_dir(folder.path())
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    // Held open: waiting for the program would close it.
+    let stdin = child.stdin.take();
+    let entries = || fs::read_dir(folder.path()).expect("a folder").count();
+    let begun = std::time::Instant::now();
+    // Its two temporary files tell that it waits.
+    while entries() < 2 && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(entries(), 0, "nothing is left behind");
+    drop(stdin);
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rlsim"))
