@@ -83,7 +83,7 @@ fn the_boundary_is_explained() {
     // 100 requests in the last second before 12:00:00 and 100 in the first after it.
     for words in [
         "A fixed window lets twice the limit through at its edge",
-        "200 requests, 1 key, 11:59:59.000 to 12:00:00.990, limit 100 per 1m, seed 1",
+        "200 requests, 1 key, 2026-01-01 11:59:59.000 to 12:00:00.990 UTC, limit 100 per 1m, seed 1",
         "fixed-window let 2.00x through and refused 0",
         "part at arrival 101 (12:00:00.000",
         "fixed-window releases 200 requests within 1m from 11:59:59.000, 2.00x the limit",

@@ -12,7 +12,8 @@ const FEW: u64 = 12;
 ///
 /// Bins with refusals, delays or disagreement are of interest, or, without any, bins with arrivals.
 /// If they span only a few windows, the focus is all of them and the arrivals that lead up to them;
-/// else it is the few windows in which most of that happens. `split` counts disagreements by bin.
+/// else it is the few windows in which most of that happens, among those that hold the highest peak
+/// if a lane passed the limit. `split` counts disagreements by bin.
 #[must_use]
 pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option<u64>) -> Focus {
     let Some(first) = lanes.first().filter(|lane| !lane.timeline.allowed.is_empty()) else {
@@ -36,7 +37,10 @@ pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option
     let windows = |n: u64| window_ns.map_or(bins, |window| (window.saturating_mul(n) / width as u64) as usize);
     let few = windows(6).max(4 * MIN_BINS);
     let (start, stop) = if stop - start > few {
-        busiest(bins, windows(4).max(2 * MIN_BINS).min(bins), interest)
+        let length = windows(4).max(2 * MIN_BINS).min(bins);
+        let bin = |at: i64| usize::try_from(at.saturating_sub(from) / width).unwrap_or(0).min(bins - 1);
+        let peak = highest(lanes, window_ns).map(|(from, until)| (bin(from), bin(until) + 1));
+        busiest(bins, length, peak, interest)
     } else {
         (lead_in(start, stop, few, arrivals), stop)
     };
@@ -69,11 +73,38 @@ pub fn whole(lanes: &[LaneReport], offered: &OfferedReport, end_ns: i64, window_
     Focus { from_ns: clamp(from), until_ns: clamp(until.max(from + 1)) }
 }
 
-/// The window of `length` bins that holds the most interest, the earliest of equals.
-fn busiest(bins: usize, length: usize, interest: impl Fn(usize) -> u64) -> (usize, usize) {
-    let mut sum: u64 = (0..length).map(&interest).sum();
-    let mut best = (sum, 0);
-    for start in 1..=bins - length {
+/// The first and last instant of the span with the highest ratio to the limit, if that is above 1.
+fn highest(lanes: &[LaneReport], window_ns: Option<u64>) -> Option<(i64, i64)> {
+    let window = i64::try_from(window_ns?).ok()?;
+    let mut highest = (1.0, None);
+    for peak in lanes.iter().filter_map(|lane| lane.peak.as_ref()) {
+        if let (Some(ratio), Some(from)) = (peak.ratio, peak.from_ns)
+            && ratio > highest.0
+        {
+            highest = (ratio, Some((from, from.saturating_add(window - 1))));
+        }
+    }
+    highest.1
+}
+
+/// The window of `length` bins that holds the most interest, the earliest of equals; only those that
+/// hold all of `within` count, if they can.
+fn busiest(
+    bins: usize,
+    length: usize,
+    within: Option<(usize, usize)>,
+    interest: impl Fn(usize) -> u64,
+) -> (usize, usize) {
+    let (first, last) = match within {
+        Some((from, until)) => {
+            let first = until.saturating_sub(length).min(bins - length);
+            (first, from.clamp(first, bins - length))
+        }
+        None => (0, bins - length),
+    };
+    let mut sum: u64 = (first..first + length).map(&interest).sum();
+    let mut best = (sum, first);
+    for start in first + 1..=last {
         sum = sum + interest(start + length - 1) - interest(start - 1);
         if sum > best.0 {
             best = (sum, start);
@@ -112,7 +143,17 @@ fn nice_step(span: i128) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::nice_step;
+    use super::{busiest, nice_step};
+
+    #[test]
+    fn the_busiest_span_holds_what_it_must() {
+        let interest = |bin: usize| [0, 5, 0, 1, 0, 0, 3, 0, 9, 9][bin];
+        assert_eq!(busiest(10, 3, None, interest), (7, 10));
+        assert_eq!(busiest(10, 3, Some((2, 3)), interest), (1, 4));
+        assert_eq!(busiest(10, 3, Some((5, 6)), interest), (4, 7));
+        assert_eq!(busiest(10, 3, Some((0, 1)), interest), (0, 3));
+        assert_eq!(busiest(10, 3, Some((2, 9)), interest), (6, 9), "what it cannot hold whole, it holds the end of");
+    }
 
     #[test]
     fn steps_are_round() {

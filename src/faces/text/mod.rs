@@ -6,9 +6,10 @@ mod table;
 
 pub use story::{story, verdict};
 
-use super::format::{Clock, count, duration, title};
+use super::format::{Clock, count, date, duration, padded, title};
 use crate::report::Report;
 use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthStr;
 
 /// How text is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -125,8 +126,19 @@ fn offer(report: &Report) -> String {
     parts.push(keys);
     if let (Some(first), Some(last)) = (offered.first_ns, offered.last_ns) {
         let clock = Clock::for_span(report, first, last).precise();
+        let day = date(report.instant(first));
         let (first, last) = (clock.time(report.instant(first)), clock.time(report.instant(last)));
-        parts.push(if first == last { format!("all at {first}") } else { format!("{first} to {last}") });
+        // A run without a date of its own starts with the epoch: that date says nothing.
+        let (day, zone) = match &*day {
+            "1970-01-01" if !clock.shows_date() => (String::new(), ""),
+            _ if clock.shows_date() => (String::new(), " UTC"),
+            _ => (day + " ", " UTC"),
+        };
+        parts.push(if first == last {
+            format!("all at {day}{first}{zone}")
+        } else {
+            format!("{day}{first} to {last}{zone}")
+        });
     }
     parts.push(match &report.limit {
         Some(limit) => format!("limit {} per {}", count(u128::from(limit.units)), span(limit.window_ns)),
@@ -166,7 +178,7 @@ fn notes(report: &Report) -> Vec<String> {
 
 /// Every lane's parameters, resolved.
 fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
-    let names = report.lanes.iter().map(|lane| lane.name.chars().count()).max().unwrap_or(0).min(strip::NAME_WIDTH);
+    let names = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).min(strip::NAME_WIDTH);
     for lane in &report.lanes {
         let mut knobs = vec![];
         if lane.name != lane.algorithm {
@@ -184,12 +196,15 @@ fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
         if let Some(tick) = lane.clock_resolution_ns {
             knobs.push(format!("clock-resolution {}", span(tick)));
         }
-        let name = strip::fit(&lane.name, names);
+        let name = padded(&lane.name, names);
+        if knobs.is_empty() {
+            knobs.push("admits nothing".to_owned());
+        }
         let indent = " ".repeat(names + 4);
         let text = knobs.join(", ");
         for (i, line) in textwrap::wrap(&text, wrapping(width, &indent)).iter().enumerate() {
             if i == 0 {
-                out.push_str(&format!("  {name:names$}  {}\n", styled(styles.dim, line.trim_start())));
+                out.push_str(&format!("  {name}  {}\n", styled(styles.dim, line.trim_start())));
             } else {
                 out.push_str(&format!("{}\n", styled(styles.dim, line)));
             }

@@ -7,6 +7,9 @@ use crate::report::{Disagreement, LaneReport, LevelReport, Report};
 /// Sentences at most.
 const MOST: usize = 5;
 
+/// Groups of lanes that a sentence tells of one by one.
+const TOLD: usize = 4;
+
 /// Names as a list: `a`, `a and b`, `a, b and c`.
 fn list<S: AsRef<str>>(names: &[S]) -> String {
     match names {
@@ -41,19 +44,24 @@ fn things(report: &Report, n: u128) -> String {
 /// Lanes that passed the limit and those that kept it, with what each refused.
 #[must_use]
 pub fn verdict(report: &Report) -> String {
+    if report.offered.requests == 0 {
+        return "Nothing arrived, so there is nothing to judge.".to_owned();
+    }
     let refused = |lanes: &[&LaneReport]| {
-        let denied = lanes[0].denied;
-        format!("refused {}", count(u128::from(denied)))
+        let classes = by_class(lanes[0]);
+        let classes = if classes.is_empty() { String::new() } else { format!(" ({})", classes.join(", ")) };
+        format!("refused {}{classes}", count(u128::from(lanes[0].denied)))
     };
+    let refusals = |lane: &LaneReport| (lane.denied, by_class(lane));
     let Some(limit) = report.limit else {
-        let lanes = by(&report.lanes.iter().collect::<Vec<_>>(), |lane| lane.denied);
+        let lanes = by(&report.lanes.iter().collect::<Vec<_>>(), refusals);
         let parts: Vec<String> =
             lanes.iter().map(|lanes| format!("{} {}", list(&names(lanes)), refused(lanes))).collect();
         return format!("No limit to keep: {}.", parts.join("; "));
     };
     let (over, within): (Vec<&LaneReport>, Vec<&LaneReport>) =
         report.lanes.iter().partition(|lane| lane.peak.as_ref().is_some_and(|peak| peak.units > limit.units));
-    let mut over = by(&over, |lane| (lane.peak.as_ref().map_or(0, |peak| peak.units), lane.denied));
+    let mut over = by(&over, |lane| (lane.peak.as_ref().map_or(0, |peak| peak.units), refusals(lane)));
     over.sort_by_key(|lanes| std::cmp::Reverse(lanes[0].peak.as_ref().map_or(0, |peak| peak.units)));
     let over: Vec<String> = over
         .iter()
@@ -63,16 +71,26 @@ pub fn verdict(report: &Report) -> String {
             format!("{} let {by} through and {}", list(&names(lanes)), refused(lanes))
         })
         .collect();
-    let within: Vec<String> = by(&within, |lane| lane.denied)
-        .iter()
-        .map(|lanes| format!("{} {}", list(&names(lanes)), refused(lanes)))
-        .collect();
+    let within: Vec<String> =
+        by(&within, refusals).iter().map(|lanes| format!("{} {}", list(&names(lanes)), refused(lanes))).collect();
     match (over.is_empty(), within.is_empty()) {
         (true, true) => "Nothing to judge.".to_owned(),
         (true, false) => format!("Every lane kept the limit: {}.", within.join("; ")),
         (false, true) => format!("Every lane passed the limit: {}.", over.join("; ")),
         (false, false) => format!("Over the limit: {}. Within it: {}.", over.join("; "), within.join("; ")),
     }
+}
+
+/// How many of each class a lane refused, if there are several and it refused any.
+fn by_class(lane: &LaneReport) -> Vec<String> {
+    let classes = lane.classes.iter().filter(|class| class.attempts > 0);
+    let shares: Vec<String> = classes
+        .map(|class| {
+            let (denied, attempts) = (count(u128::from(class.denied)), count(u128::from(class.attempts)));
+            format!("{denied} of {attempts} {}", class.class)
+        })
+        .collect();
+    if shares.len() > 1 && lane.denied > 0 { shares } else { Vec::new() }
 }
 
 fn names<'a>(lanes: &[&'a LaneReport]) -> Vec<&'a str> {
@@ -98,16 +116,21 @@ pub fn story(report: &Report) -> Vec<String> {
     if report.offered.requests == 0 {
         return vec!["Nothing arrived, so nothing was decided: 0 requests.".to_owned()];
     }
-    let mut sentences = agreement(report);
-    sentences.extend(passed(report));
-    sentences.extend(delays(report));
-    sentences.extend(wronged(report));
-    sentences.extend(classes(report).or_else(|| victims(report)));
+    // In the order they are told, each with its rank: of too many, the last ranks are left out.
+    let mut sentences: Vec<(u8, String)> = Vec::new();
+    sentences.extend([0, 6].into_iter().zip(agreement(report)));
+    sentences.extend([1, 5].into_iter().zip(passed(report)));
+    sentences.extend(delays(report).map(|text| (2, text)));
+    sentences.extend(wronged(report).map(|text| (3, text)));
+    sentences.extend(victims(report).map(|text| (4, text)));
     if sentences.len() < 2 {
-        sentences.push(load(report));
+        sentences.push((7, load(report)));
     }
-    sentences.truncate(MOST);
-    sentences
+    while sentences.len() > MOST {
+        let last = sentences.iter().map(|(rank, _)| *rank).max();
+        sentences.retain(|(rank, _)| Some(*rank) != last);
+    }
+    sentences.into_iter().map(|(_, text)| text).collect()
 }
 
 /// Which lanes decide alike, and where they part.
@@ -183,17 +206,32 @@ fn place(report: &Report, at: &Disagreement) -> String {
 
 /// Who admits and who denies, each with what it knew.
 fn sides(report: &Report, at: &Disagreement) -> String {
-    format!(
-        "{} {} it, {} {} it",
-        knowing(report, at, &at.admitted),
-        verb(at.admitted.len(), "admits", "admit"),
-        knowing(report, at, &at.denied),
-        verb(at.denied.len(), "denies", "deny")
-    )
+    let all = at.admitted.len() + at.denied.len() == report.lanes.len();
+    let side = |lanes: &[String], others: &[String], one: &str, many: &str| {
+        let groups = knowing(report, at, lanes);
+        match &groups[..] {
+            // Naming the others tells which they are.
+            [(level, _)] if all && lanes.len() > 3 && others.len() < lanes.len() => {
+                format!("every other lane{} {one} it", bracketed(level))
+            }
+            _ => {
+                let parts: Vec<String> =
+                    groups.iter().map(|(level, lanes)| format!("{}{}", list(lanes), bracketed(level))).collect();
+                format!("{} {} it", list(&parts), verb(lanes.len(), one, many))
+            }
+        }
+    };
+    let admit = side(&at.admitted, &at.denied, "admits", "admit");
+    let deny = side(&at.denied, &at.admitted, "denies", "deny");
+    if admit.starts_with("every other") { format!("{deny}, {admit}") } else { format!("{admit}, {deny}") }
+}
+
+fn bracketed(level: &str) -> String {
+    if level.is_empty() { String::new() } else { format!(" ({level})") }
 }
 
 /// Lanes with their levels, those of equal level together.
-fn knowing(report: &Report, at: &Disagreement, lanes: &[String]) -> String {
+fn knowing<'a>(report: &Report, at: &Disagreement, lanes: &'a [String]) -> Vec<(String, Vec<&'a str>)> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for lane in lanes {
         let level = at.levels.iter().find(|level| level.lane == *lane);
@@ -203,11 +241,7 @@ fn knowing(report: &Report, at: &Disagreement, lanes: &[String]) -> String {
             None => groups.push((level, vec![lane])),
         }
     }
-    let parts: Vec<String> = groups
-        .into_iter()
-        .map(|(level, lanes)| if level.is_empty() { list(&lanes) } else { format!("{} ({level})", list(&lanes)) })
-        .collect();
-    list(&parts)
+    groups
 }
 
 fn shown(report: &Report, at: &Disagreement, level: &LevelReport) -> String {
@@ -265,7 +299,7 @@ fn passed(report: &Report) -> Vec<String> {
         if excess.keys > 1 {
             text.push_str(&format!(", {} keys above it, the first at {}", count(u128::from(excess.keys)), at(first)));
         } else {
-            text.push_str(&format!(", above it for {} from {}", duration(excess.peak_key_ns), at(first)));
+            text.push_str(&format!(", above it from {} on, for {} in all", at(first), duration(excess.peak_key_ns)));
         }
     }
     text.push_str(&match peak.bound {
@@ -274,9 +308,9 @@ fn passed(report: &Report) -> Vec<String> {
         None => ".".to_owned(),
     });
     let mut sentences = vec![text];
-    let others: Vec<String> = over[1..]
+    let mut others: Vec<String> = over[1..]
         .iter()
-        .take(3)
+        .take(TOLD)
         .map(|lanes| {
             let peak = lanes[0].peak.as_ref().expect("a lane over the limit has a peak");
             let by = peak.ratio.map_or_else(String::new, |by| format!(" ({})", ratio(by)));
@@ -288,6 +322,10 @@ fn passed(report: &Report) -> Vec<String> {
             format!("{} {reach} {}{by}{bound}", list(&names(lanes)), count(u128::from(peak.units)))
         })
         .collect();
+    let untold: usize = over.iter().skip(1 + TOLD).map(Vec::len).sum();
+    if untold > 0 {
+        others.push(format!("{} {} less", plural(untold as u128, "other lane"), verb(untold, "reaches", "reach")));
+    }
     if !others.is_empty() {
         sentences.push(format!("{}.", others.join("; ")));
     }
@@ -337,44 +375,24 @@ fn delays(report: &Report) -> Option<String> {
 
 /// Whom the exact log would have let through.
 fn wronged(report: &Report) -> Option<String> {
-    let mut lanes: Vec<(&LaneReport, u64)> =
-        report.lanes.iter().filter_map(|lane| Some((lane, lane.false_denials.filter(|wrong| *wrong > 0)?))).collect();
-    lanes.sort_by_key(|(_, wrong)| std::cmp::Reverse(*wrong));
-    let parts: Vec<String> = lanes
+    let wrong = |lane: &LaneReport| lane.false_denials.unwrap_or(0);
+    let lanes: Vec<&LaneReport> = report.lanes.iter().filter(|lane| wrong(lane) > 0).collect();
+    let mut groups = by(&lanes, wrong);
+    groups.sort_by_key(|lanes| std::cmp::Reverse(wrong(lanes[0])));
+    let mut parts: Vec<String> = groups
         .iter()
-        .take(3)
-        .map(|(lane, wrong)| format!("{} refuses {}", lane.name, count(u128::from(*wrong))))
-        .collect();
-    let first = lanes.first()?.1;
-    let noun = if first == 1 && lanes.len() == 1 { "request" } else { "requests" };
-    Some(format!("Of the {noun} that the exact sliding log admits, {}.", list(&parts)))
-}
-
-/// How classes of traffic fare.
-fn classes(report: &Report) -> Option<String> {
-    let parts: Vec<String> = report
-        .lanes
-        .iter()
-        .filter(|lane| lane.classes.len() > 1)
-        .take(3)
-        .map(|lane| {
-            let shares: Vec<String> = lane
-                .classes
-                .iter()
-                .filter(|class| class.attempts > 0)
-                .map(|class| {
-                    format!(
-                        "{} of {} {}",
-                        count(u128::from(class.denied)),
-                        count(u128::from(class.attempts)),
-                        class.class
-                    )
-                })
-                .collect();
-            format!("{} denies {}", lane.name, list(&shares))
+        .take(TOLD)
+        .map(|lanes| {
+            let (refuse, each) = (verb(lanes.len(), "refuses", "refuse"), verb(lanes.len(), "", " each"));
+            format!("{} {refuse} {}{each}", list(&names(lanes)), count(u128::from(wrong(lanes[0]))))
         })
         .collect();
-    (!parts.is_empty()).then(|| format!("By class, {}.", parts.join("; ")))
+    let untold: usize = groups.iter().skip(TOLD).map(Vec::len).sum();
+    if untold > 0 {
+        parts.push(format!("{} fewer", plural(untold as u128, "other lane")));
+    }
+    let noun = if wrong(groups.first()?[0]) == 1 && lanes.len() == 1 { "request" } else { "requests" };
+    Some(format!("Of the {noun} that the exact sliding log admits, {}.", list(&parts)))
 }
 
 /// Whom the strictest lane refuses most.

@@ -1,24 +1,25 @@
 //! One strip a lane: what it did over the span worth a close look.
 
 use super::{Styles, styled};
-use crate::faces::format::{Clock, ratio, ticks};
+use crate::faces::format::{Clock, padded, ratio, ticks};
 use crate::report::{Report, TimelineReport};
+use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 /// The widest a lane's name is shown.
 pub const NAME_WIDTH: usize = 24;
 
-/// A name in at most `width` columns, its middle left out if need be.
-pub fn fit(name: &str, width: usize) -> String {
-    if name.width() <= width {
-        return name.to_owned();
+/// How many rows show a lane: one while its columns are of one kind, two where few mix, three where
+/// their shares are worth seeing.
+fn rows(cells: &[Cell]) -> usize {
+    let mixed = cells.iter().filter(|cell| cell.mixes()).count();
+    let all = cells.iter().filter(|cell| cell.allowed + cell.delayed + cell.denied > 0).count();
+    let three_kinds = cells.iter().any(|cell| cell.kinds() == 3);
+    match mixed {
+        0 => 1,
+        few if few * 8 <= all && !three_kinds => 2,
+        _ => 3,
     }
-    let chars: Vec<char> = name.chars().collect();
-    let (head, tail) = (width.saturating_sub(1).div_ceil(2), width.saturating_sub(1) / 2);
-    let mut text: String = chars[..head.min(chars.len())].iter().collect();
-    text.push('…');
-    text.extend(&chars[chars.len().saturating_sub(tail)..]);
-    text
 }
 
 /// What one column of a strip shows.
@@ -30,11 +31,36 @@ struct Cell {
 }
 
 impl Cell {
-    /// The glyphs of what is there, most frequent first.
-    fn glyphs(self) -> Vec<char> {
-        let mut kinds = [(self.allowed, '█'), (self.delayed, '~'), (self.denied, 'x')];
-        kinds.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, glyph)| glyph).collect()
+    /// Whether more than one kind is there.
+    fn mixes(self) -> bool {
+        self.kinds() > 1
+    }
+
+    fn kinds(self) -> usize {
+        [self.allowed, self.delayed, self.denied].into_iter().filter(|count| *count > 0).count()
+    }
+
+    /// One glyph for each of `rows` rows, from the top: what is refused above what is delayed above
+    /// what is released at once. Three rows show shares: the more frequent of two kinds has two. Of
+    /// two rows, the upper has only what does not fit into the lower.
+    fn glyphs(self, rows: usize) -> Vec<char> {
+        let kinds: Vec<(u64, char)> = [(self.denied, 'x'), (self.delayed, '~'), (self.allowed, '█')]
+            .into_iter()
+            .filter(|kind| kind.0 > 0)
+            .collect();
+        let glyph = |row: usize| match kinds[..] {
+            [] if row + 1 == rows => '·',
+            [] => ' ',
+            [_] if rows == 2 && row == 0 => ' ',
+            [(_, only)] => only,
+            [(upper, top), (lower, bottom)] => match row {
+                0 => top,
+                1 if rows == 3 && upper > lower => top,
+                _ => bottom,
+            },
+            _ => kinds[row].1,
+        };
+        (0..rows).map(glyph).collect()
     }
 }
 
@@ -76,7 +102,7 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
     let mut labels = vec![' '; columns];
     let mut marks = vec!['·'; columns];
     let mut free = 0;
-    for tick in ticks(report, from, until, columns / 16) {
+    for tick in ticks(report, from, until, columns / 12) {
         let column = ((i128::from(tick - from) * columns as i128) / i128::from((until - from).max(1))) as usize;
         let label: Vec<char> = clock.time(report.instant(tick)).chars().collect();
         if column >= columns {
@@ -92,18 +118,20 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
     let labels: String = labels.into_iter().collect();
     out.push_str(&format!("{indent}{}\n", styled(styles.dim, labels.trim_end())));
 
-    for lane in &report.lanes {
-        let cells = cells(&lane.timeline, from, until, columns);
-        let glyphs: Vec<Vec<char>> = cells.iter().map(|cell| cell.glyphs()).collect();
-        let rows = glyphs.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let lanes: Vec<Vec<Cell>> = report.lanes.iter().map(|lane| cells(&lane.timeline, from, until, columns)).collect();
+    let mixed = lanes.iter().any(|cells| rows(cells) == 3);
+    for (i, (lane, cells)) in report.lanes.iter().zip(lanes).enumerate() {
+        if mixed && i > 0 {
+            out.push('\n');
+        }
+        let rows = rows(&cells);
+        let glyphs: Vec<Vec<char>> = cells.iter().map(|cell| cell.glyphs(rows)).collect();
         for row in 0..rows {
-            let name = if row == 0 { fit(&lane.name, names) } else { String::new() };
-            let pad = " ".repeat(names - name.width());
-            out.push_str(&format!("  {name}{pad}  "));
+            // The name stands beside the lowest row, on which the others are stacked.
+            let last = row + 1 == rows;
+            out.push_str(&format!("  {}  ", padded(if last { &lane.name } else { "" }, names)));
             strip_row(out, &glyphs, row, styles);
-            if row == 0
-                && let Some(peak) = lane.peak.as_ref().and_then(|peak| peak.ratio)
-            {
+            if last && let Some(peak) = lane.peak.as_ref().and_then(|peak| peak.ratio) {
                 let style = if peak > 1.0 { styles.over } else { styles.dim };
                 out.push_str(&styled(style, &format!("  {:>7}", ratio(peak))));
             }
@@ -116,22 +144,29 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
     let marks: String = marks.into_iter().collect();
     out.push_str(&format!("{indent}{}\n", styled(styles.dim, &marks)));
     let span = crate::faces::format::duration((until - from).max(0) as u128);
-    let key = format!(
-        "{} admitted   {} delayed   {} denied   · nothing   {span} shown",
-        styled(styles.admitted, "█"),
-        styled(styles.delayed, "~"),
-        styled(styles.denied, "x"),
-    );
+    let waits = report.lanes.iter().any(|lane| lane.delayed > 0);
+    let mut kinds = vec![(styles.admitted, "█", "admitted")];
+    if waits {
+        kinds.push((styles.delayed, "~", "delayed"));
+    }
+    kinds.extend([(styles.denied, "x", "denied"), (Style::new(), "·", "nothing")]);
+    let mut words: Vec<String> = kinds.iter().map(|(_, glyph, word)| format!("{glyph} {word}")).collect();
+    let mut key: Vec<String> =
+        kinds.iter().map(|(style, glyph, word)| format!("{} {word}", styled(*style, glyph))).collect();
+    let notes = [mixed.then(|| "stacked by share".to_owned()), Some(format!("{span} shown"))];
+    for note in notes.into_iter().flatten() {
+        words.push(note.clone());
+        key.push(note);
+    }
     // The key stands under the strips where it fits, else at the edge.
-    let key_width = "█ admitted   ~ delayed   x denied   · nothing    shown".width() + span.width();
-    let indent = if indent.len() + key_width <= width { indent } else { "  ".to_owned() };
-    out.push_str(&format!("{indent}{key}\n"));
+    let gap = if 2 + words.join("   ").width() <= width { "   " } else { "  " };
+    let indent = if indent.len() + words.join(gap).width() <= width { indent } else { "  ".to_owned() };
+    out.push_str(&format!("{indent}{}\n", key.join(gap)));
 }
 
 /// One row of a strip: runs of one glyph share a style.
 fn strip_row(out: &mut String, glyphs: &[Vec<char>], row: usize, styles: &Styles) {
-    let nothing = if row == 0 { '·' } else { ' ' };
-    let line: Vec<char> = glyphs.iter().map(|column| column.get(row).copied().unwrap_or(nothing)).collect();
+    let line: Vec<char> = glyphs.iter().map(|column| column[row]).collect();
     for run in line.chunk_by(|a, b| a == b) {
         let style = match run[0] {
             '█' => styles.admitted,
@@ -153,9 +188,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_names_lose_their_middle() {
-        assert_eq!(fit("token-bucket", 12), "token-bucket");
-        assert_eq!(fit("a rather long name", 9), "a ra…name");
+    fn mixed_columns_are_stacked_by_share() {
+        let glyphs = |allowed, delayed, denied, rows| {
+            Cell { allowed, delayed, denied }.glyphs(rows).into_iter().collect::<String>()
+        };
+        assert_eq!(glyphs(0, 0, 0, 3), "  ·");
+        assert_eq!(glyphs(5, 0, 0, 3), "███");
+        assert_eq!(glyphs(5, 0, 1, 3), "x██");
+        assert_eq!(glyphs(1, 0, 5, 3), "xx█");
+        assert_eq!(glyphs(9, 1, 5, 3), "x~█");
+        assert_eq!(glyphs(5, 0, 0, 2), " █");
+        assert_eq!(glyphs(1, 0, 5, 2), "x█");
+        assert_eq!((glyphs(0, 7, 0, 1), glyphs(0, 0, 0, 1)), ("~".to_owned(), "·".to_owned()));
     }
 
     #[test]

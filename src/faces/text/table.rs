@@ -1,8 +1,8 @@
 //! The comparison as a table.
 
-use super::strip::{NAME_WIDTH, fit};
+use super::strip::NAME_WIDTH;
 use super::wait;
-use crate::faces::format::{count, ratio};
+use crate::faces::format::{count, fit, ratio};
 use crate::report::{LaneReport, Report};
 use comfy_table::{CellAlignment, Table};
 use unicode_width::UnicodeWidthStr;
@@ -47,6 +47,11 @@ struct Layout {
     left_out: &'static [&'static str],
 }
 
+/// A heading; a cramped table has those of two words in two lines.
+fn heading(name: &str, layout: &Layout) -> String {
+    if layout.groups { name.to_owned() } else { name.replace("p99 wait", "p99\nwait") }
+}
+
 /// The narrowest that lane names are cut to.
 const NARROWEST_NAME: usize = 12;
 
@@ -59,7 +64,8 @@ pub fn table(out: &mut String, report: &Report, width: usize) {
         let cell = |text: String| if layout.groups { text } else { text.replace(',', "") };
         let rows: Vec<Vec<String>> =
             report.lanes.iter().map(|lane| columns.iter().map(|(_, figure)| cell(figure(lane))).collect()).collect();
-        let widest = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0).max(columns[i].0.len());
+        let heading = |i: usize| heading(columns[i].0, layout).split('\n').map(str::len).max().unwrap_or(0);
+        let widest = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0).max(heading(i));
         let figures: usize = (0..columns.len()).map(|i| widest(i) + layout.gap).sum();
         (columns, rows, figures)
     };
@@ -71,9 +77,9 @@ pub fn table(out: &mut String, report: &Report, width: usize) {
     let names = width.saturating_sub(2 + figures).clamp(8, longest.max(8));
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
-    let mut heading = vec!["lane".to_owned()];
-    heading.extend(columns.iter().map(|(name, _)| (*name).to_owned()));
-    table.set_header(heading);
+    let mut head = vec!["lane".to_owned()];
+    head.extend(columns.iter().map(|(name, _)| heading(name, layout)));
+    table.set_header(head);
     for (lane, row) in report.lanes.iter().zip(rows) {
         let mut cells = vec![fit(&lane.name, names)];
         cells.extend(row);
@@ -91,5 +97,9 @@ pub fn table(out: &mut String, report: &Report, width: usize) {
     for line in table.lines() {
         out.push_str(line.trim_end());
         out.push('\n');
+    }
+    if !layout.left_out.is_empty() {
+        let needed = 2 + longest.min(NARROWEST_NAME) + lay_out(&LAYOUTS[2]).2;
+        out.push_str(&format!("  without {}: that takes --width {needed}\n", layout.left_out.join(" and ")));
     }
 }
