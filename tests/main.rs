@@ -1,5 +1,6 @@
 //! All integration tests in one binary.
 
+mod architecture;
 mod bounds;
 mod cases;
 mod cli;
