@@ -22,19 +22,19 @@ pub trait Amount: Copy + Debug + Default + Ord + Send + Sync + 'static {
 }
 
 impl Amount for u64 {
-    #[inline]
+    #[inline(always)]
     fn product(a: u64, b: u64) -> Self {
         a.wrapping_mul(b)
     }
-    #[inline]
+    #[inline(always)]
     fn saturating_product(a: u64, b: u64) -> Self {
         a.saturating_mul(b)
     }
-    #[inline]
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.saturating_add(other)
     }
-    #[inline]
+    #[inline(always)]
     fn minus(self, other: Self) -> Self {
         self.saturating_sub(other)
     }
@@ -45,19 +45,19 @@ impl Amount for u64 {
 }
 
 impl Amount for u128 {
-    #[inline]
+    #[inline(always)]
     fn product(a: u64, b: u64) -> Self {
         u128::from(a) * u128::from(b)
     }
-    #[inline]
+    #[inline(always)]
     fn saturating_product(a: u64, b: u64) -> Self {
         u128::from(a) * u128::from(b)
     }
-    #[inline]
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.saturating_add(other)
     }
-    #[inline]
+    #[inline(always)]
     fn minus(self, other: Self) -> Self {
         self.saturating_sub(other)
     }

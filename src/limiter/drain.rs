@@ -20,7 +20,7 @@ impl<A: Amount> Fill<A> {
     }
 
     /// Replaces the level; the instant never runs backwards.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, fill: A, at: SimTime) {
         self.fill = fill;
         self.last = self.last.max(at.nanos());
@@ -47,13 +47,13 @@ impl Drain {
     }
 
     /// `cost` units as a level; the caller has checked that it fits.
-    #[inline]
+    #[inline(always)]
     pub fn level<A: Amount>(self, cost: u64) -> A {
         A::product(cost, self.period)
     }
 
     /// The level at `at`.
-    #[inline]
+    #[inline(always)]
     pub fn fill<A: Amount>(self, state: &Fill<A>, at: SimTime) -> A {
         state.fill.minus(A::saturating_product(elapsed(state.last, at.nanos()), self.units))
     }

@@ -22,6 +22,7 @@ use super::amount::div_up;
 use super::{Algorithm, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
+use std::hint::select_unpredictable;
 use serde::{Deserialize, Serialize};
 
 /// What a window's edges are tied to.
@@ -95,7 +96,7 @@ impl FixedWindow {
     }
 
     /// The window that an attempt at `at` falls in: the stored one, or a new empty one.
-    #[inline]
+    #[inline(always)]
     fn window(&self, state: &Window, at: SimTime) -> Window {
         let at = at.nanos();
         if at < state.end {
@@ -108,7 +109,7 @@ impl FixedWindow {
         Window { end, used: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&self, state: &mut Window, at: SimTime, cost: u64) {
         if cost == 0 {
             return;
@@ -150,6 +151,24 @@ impl Algorithm for FixedWindow {
             window.end = window.end.max(at.nanos() + self.window);
             *state = window;
         }
+    }
+
+    #[inline(always)]
+    fn decide(&self, state: &mut Window, at: SimTime, cost: u64) -> Decision {
+        let mut window = self.window(state, at);
+        let fits = cost <= self.units.saturating_sub(window.used);
+        if self.anchor == WindowAnchor::Clock && !self.count_denied {
+            // Whether an attempt fits is hard to foretell: no branch on it.
+            let counts = fits & (cost > 0);
+            window.used = window.used.wrapping_add(cost);
+            state.end = select_unpredictable(counts, window.end, state.end);
+            state.used = select_unpredictable(counts, window.used, state.used);
+        } else if fits {
+            self.count(state, at, cost);
+        } else {
+            self.refuse(state, at, cost);
+        }
+        if fits { Decision::Allow } else { Decision::Deny }
     }
 
     fn refund(&self, state: &mut Window, charged_at: SimTime, at: SimTime, cost: u64) {

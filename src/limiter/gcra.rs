@@ -23,6 +23,7 @@ use super::schedule::{Schedule, Ticks};
 use super::{Algorithm, Decision, Level};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
+use std::hint::select_unpredictable;
 
 /// The parameters of GCRA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,11 +90,11 @@ impl<T: Ticks> Algorithm for Gcra<T> {
         self.schedule.level(*tat, at)
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&self, tat: &mut T, at: SimTime, cost: u64) -> Decision {
         let fits = self.schedule.fits(*tat, at, cost) | (cost == 0);
         let next = self.schedule.advance(*tat, at, cost);
-        *tat = if fits { next } else { *tat };
+        *tat = select_unpredictable(fits, next, *tat);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }

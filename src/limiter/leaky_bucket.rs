@@ -30,6 +30,7 @@ use super::{Algorithm, Amount, Compare, Decision, Level, Used};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// What a leaky bucket does with the attempts it admits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,7 +86,7 @@ impl<T: Ticks> LeakyQueue<T> {
         Self { schedule: Schedule::new(spec.rate, spec.capacity, origin) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&self, next_free: T, at: SimTime, cost: u64, fits: bool) -> Decision {
         if cost == 0 {
             return Decision::Allow;
@@ -93,7 +94,7 @@ impl<T: Ticks> LeakyQueue<T> {
         if !fits {
             return Decision::Deny;
         }
-        let wait = self.schedule.nanos(self.schedule.backlog(next_free, at));
+        let wait = self.schedule.delay(next_free, at);
         if wait.is_zero() { Decision::Allow } else { Decision::Delay(wait) }
     }
 }
@@ -127,6 +128,14 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
     fn level(&self, next_free: &T, at: SimTime) -> Level {
         self.schedule.level(*next_free, at)
     }
+
+    #[inline(always)]
+    fn decide(&self, next_free: &mut T, at: SimTime, cost: u64) -> Decision {
+        let fits = self.schedule.fits(*next_free, at, cost);
+        let answer = self.answer(*next_free, at, cost, fits);
+        *next_free = select_unpredictable(fits, self.schedule.advance(*next_free, at, cost), *next_free);
+        answer
+    }
 }
 
 /// A leaky bucket that only counts; `A` holds unit x period.
@@ -146,7 +155,7 @@ impl<A: Amount> LeakyMeter<A> {
         Self { drain, places: spec.capacity, capacity: drain.level(spec.capacity), compare: spec.compare }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fits(&self, fill: A, cost: u64) -> bool {
         let fits = match self.compare {
             Compare::After => self.drain.level::<A>(cost) <= self.capacity.minus(fill),
@@ -215,11 +224,11 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
         let fill = self.drain.fill(state, at);
         let fits = self.fits(fill, cost);
-        state.set(if fits { fill.plus(self.drain.level(cost)) } else { fill }, at);
+        state.set(select_unpredictable(fits, fill.plus(self.drain.level(cost)), fill), at);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }

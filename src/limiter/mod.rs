@@ -133,7 +133,7 @@ pub trait Algorithm {
 
     /// Decides and keeps what the decision leaves behind: [`ask`](Self::ask), then
     /// [`charge`](Self::charge) or [`refuse`](Self::refuse).
-    #[inline]
+    #[inline(always)]
     fn decide(&self, state: &mut Self::State, at: SimTime, cost: u64) -> Decision {
         let decision = self.ask(state, at, cost);
         if decision.admits() {

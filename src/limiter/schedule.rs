@@ -23,22 +23,24 @@ pub trait Ticks: Copy + Debug + Ord + Send + Sync + 'static {
     fn minus(self, other: Self) -> Self;
     /// The value in 128 bits.
     fn wide(self) -> i128;
+    /// `self / units` rounded up, for a value that is not negative.
+    fn nanos(self, units: u64) -> u128;
 }
 
 impl Ticks for i64 {
-    #[inline]
+    #[inline(always)]
     fn instant(a: i64, b: u64) -> Self {
         a.wrapping_mul(b as i64)
     }
-    #[inline]
+    #[inline(always)]
     fn span(a: u64, b: u64) -> Self {
         a.wrapping_mul(b) as i64
     }
-    #[inline]
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
-    #[inline]
+    #[inline(always)]
     fn minus(self, other: Self) -> Self {
         self.wrapping_sub(other)
     }
@@ -46,28 +48,36 @@ impl Ticks for i64 {
     fn wide(self) -> i128 {
         i128::from(self)
     }
+    #[inline]
+    fn nanos(self, units: u64) -> u128 {
+        u128::from((self as u64).div_ceil(units))
+    }
 }
 
 impl Ticks for i128 {
-    #[inline]
+    #[inline(always)]
     fn instant(a: i64, b: u64) -> Self {
         i128::from(a) * i128::from(b)
     }
-    #[inline]
+    #[inline(always)]
     fn span(a: u64, b: u64) -> Self {
         i128::from(a) * i128::from(b)
     }
-    #[inline]
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.saturating_add(other)
     }
-    #[inline]
+    #[inline(always)]
     fn minus(self, other: Self) -> Self {
         self.saturating_sub(other)
     }
     #[inline]
     fn wide(self) -> i128 {
         self
+    }
+    #[inline]
+    fn nanos(self, units: u64) -> u128 {
+        div_up(self as u128, u128::from(units))
     }
 }
 
@@ -90,21 +100,21 @@ impl<T: Ticks> Schedule<T> {
     }
 
     /// `at` on this schedule's scale.
-    #[inline]
+    #[inline(always)]
     pub fn now(&self, at: SimTime) -> T {
         T::instant(at.nanos() - self.origin, self.units)
     }
 
     /// Whether `cost` more units keep the backlog within the capacity.
-    #[inline]
+    #[inline(always)]
     pub fn fits(&self, done: T, at: SimTime, cost: u64) -> bool {
-        let now = self.now(at);
+        // max(done, now) - now <= capacity - need, with the least to wait for after `done` is known.
         let need = T::span(cost, self.period);
-        (cost <= self.burst) & (done.max(now).minus(now) <= self.capacity.minus(need))
+        (cost <= self.burst) & (done <= self.now(at).plus(self.capacity.minus(need)))
     }
 
     /// The instant at which `cost` more units are done too.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&self, done: T, at: SimTime, cost: u64) -> T {
         done.max(self.now(at)).plus(T::span(cost, self.period))
     }
@@ -118,6 +128,13 @@ impl<T: Ticks> Schedule<T> {
     #[inline]
     pub fn backlog(&self, done: T, at: SimTime) -> u128 {
         (done.wide() - self.now(at).wide()).max(0) as u128
+    }
+
+    /// Nanoseconds, rounded up, from `at` until what was accepted is done.
+    #[inline(always)]
+    pub fn delay(&self, done: T, at: SimTime) -> SimDuration {
+        let now = self.now(at);
+        SimDuration::from_wide_nanos(done.max(now).minus(now).nanos(self.units))
     }
 
     /// Nanoseconds, rounded up, that `backlog` takes.

@@ -146,7 +146,8 @@ pub trait Grid: Copy + Debug + Send + Sync + 'static {
     /// Before the first counted attempt.
     const NEW: Self;
     /// The origin of the grid that an attempt at `at` is counted on, and whether it starts there.
-    fn origin(self, at: i64, silence: i64) -> (i64, bool);
+    /// `clock` is the origin of the clock's own grid.
+    fn origin(self, at: i64, silence: i64, clock: i64) -> (i64, bool);
     /// Keeps what a counted attempt leaves behind.
     fn counted(&mut self, origin: i64, at: i64);
 }
@@ -158,8 +159,8 @@ pub struct ClockGrid;
 impl Grid for ClockGrid {
     const NEW: Self = Self;
     #[inline]
-    fn origin(self, _at: i64, _silence: i64) -> (i64, bool) {
-        (0, false)
+    fn origin(self, _at: i64, _silence: i64, clock: i64) -> (i64, bool) {
+        (clock, false)
     }
     #[inline]
     fn counted(&mut self, _origin: i64, _at: i64) {}
@@ -175,7 +176,7 @@ pub struct FirstRequestGrid {
 impl Grid for FirstRequestGrid {
     const NEW: Self = Self { origin: i64::MIN, last: i64::MIN };
     #[inline]
-    fn origin(self, at: i64, silence: i64) -> (i64, bool) {
+    fn origin(self, at: i64, silence: i64, _clock: i64) -> (i64, bool) {
         if self.last == i64::MIN || at - self.last >= silence { (at, true) } else { (self.origin, false) }
     }
     #[inline]
@@ -190,6 +191,8 @@ impl Grid for FirstRequestGrid {
 pub struct SlidingCounter<A, C, G> {
     units: u64,
     window: u64,
+    /// A multiple of the bucket since the epoch before all arrivals: numbers of buckets count from it.
+    clock: i64,
     buckets: u32,
     compare: Compare,
     oldest: Oldest,
@@ -202,7 +205,7 @@ pub struct SlidingCounter<A, C, G> {
 pub struct Counter<C, G> {
     grid: G,
     /// Number of the newest bucket on the grid.
-    index: i64,
+    index: u64,
     counts: C,
 }
 
@@ -211,7 +214,7 @@ pub struct Counter<C, G> {
 struct Place {
     origin: i64,
     fresh: bool,
-    index: i64,
+    index: u64,
     phase: u64,
     /// Buckets since the state's newest; `fresh` counts as all of them.
     shift: u64,
@@ -224,6 +227,10 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
         Self {
             units: spec.limit.units,
             window: spec.limit.window.short_nanos(),
+            clock: {
+                let window = spec.limit.window.short_nanos() as i64;
+                SimTime::MIN.nanos().div_euclid(window) * window
+            },
             buckets: spec.buckets,
             compare: spec.compare,
             oldest: spec.oldest,
@@ -232,24 +239,24 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
         }
     }
 
-    /// The bucket of `at` on a grid, and the phase in it.
-    #[inline]
-    fn locate(&self, origin: i64, at: i64) -> (i64, u64) {
+    /// The bucket of `at` on a grid, and the phase in it; before the origin, the first.
+    #[inline(always)]
+    fn locate(&self, origin: i64, at: i64) -> (u64, u64) {
+        // Instants and origins are less than 2^64 apart.
+        let since = at.max(origin).wrapping_sub(origin) as u64;
         if self.buckets == 1 {
-            let (since, window) = (at - origin, self.window as i64);
-            (since.div_euclid(window), since.rem_euclid(window) as u64)
+            (since / self.window, since % self.window)
         } else {
-            let since = (i128::from(at) - i128::from(origin)) * i128::from(self.buckets);
-            let window = i128::from(self.window);
-            // A bucket number fits 64 bits: there are fewer buckets than nanoseconds x 2^32 / window.
-            (since.div_euclid(window) as i64, since.rem_euclid(window) as u64)
+            let (since, window) = (u128::from(since) * u128::from(self.buckets), u128::from(self.window));
+            // A bucket takes a nanosecond at least: its number fits 64 bits.
+            ((since / window) as u64, (since % window) as u64)
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&self, state: &Counter<C, G>, at: SimTime) -> Place {
         let at = at.nanos();
-        let (origin, fresh) = state.grid.origin(at, 2 * self.window as i64);
+        let (origin, fresh) = state.grid.origin(at, 2 * self.window as i64, self.clock);
         let (index, phase) = self.locate(origin, at);
         if fresh {
             return Place { origin, fresh, index, phase, shift: u64::MAX };
@@ -258,17 +265,17 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
             // A clock that runs behind: the start of the newest bucket.
             return Place { origin, fresh, index: state.index, phase: 0, shift: 0 };
         }
-        Place { origin, fresh, index, phase, shift: (index - state.index) as u64 }
+        Place { origin, fresh, index, phase, shift: index - state.index }
     }
 
     /// The count `age` buckets before the one that is `shift` after the state's newest.
-    #[inline]
+    #[inline(always)]
     fn count(&self, counts: &C, shift: u64, age: u64) -> u64 {
         if shift > age { 0 } else { counts.as_ref().get((age - shift) as usize).copied().unwrap_or(0) }
     }
 
     /// Units of the buckets that lie whole inside the window, and of the one that does not.
-    #[inline]
+    #[inline(always)]
     fn sums(&self, counts: &C, shift: u64) -> (u64, u64) {
         let buckets = u64::from(self.buckets);
         if shift > buckets {
@@ -279,7 +286,7 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
     }
 
     /// The oldest bucket's weight, times the window.
-    #[inline]
+    #[inline(always)]
     fn weight(&self, phase: u64) -> u64 {
         match self.oldest {
             Oldest::Weighted => self.window - phase,
@@ -289,7 +296,7 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
     }
 
     /// Whether the estimate leaves room: `estimate + extra <= units`, or `<` if strict.
-    #[inline]
+    #[inline(always)]
     fn leaves(&self, (whole, oldest): (u64, u64), phase: u64, extra: u64, strict: bool) -> bool {
         let Some(room) = self.units.checked_sub(whole).and_then(|room| room.checked_sub(extra)) else {
             return false;
@@ -300,7 +307,7 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
         if strict { partial < room } else { partial <= room }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fits(&self, sums: (u64, u64), phase: u64, cost: u64) -> bool {
         match self.compare {
             Compare::After => self.leaves(sums, phase, cost, false),
@@ -308,7 +315,7 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance(&self, state: &mut Counter<C, G>, place: Place) {
         let counts = state.counts.as_mut();
         if place.shift >= counts.len() as u64 {
@@ -321,7 +328,7 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
         state.index = place.index;
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&self, state: &mut Counter<C, G>, place: Place, at: SimTime, cost: u64) {
         self.advance(state, place);
         state.grid.counted(place.origin, at.nanos());
@@ -367,7 +374,7 @@ impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
     type State = Counter<C, G>;
 
     fn initial(&self, at: SimTime) -> Counter<C, G> {
-        let (origin, _) = G::NEW.origin(at.nanos(), 0);
+        let (origin, _) = G::NEW.origin(at.nanos(), 0, self.clock);
         Counter { grid: G::NEW, index: self.locate(origin, at.nanos()).0, counts: C::zero(self.buckets) }
     }
 
@@ -394,12 +401,12 @@ impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
 
     fn refund(&self, state: &mut Counter<C, G>, charged_at: SimTime, at: SimTime, cost: u64) {
         let place = self.place(state, at);
-        if place.fresh {
+        if place.fresh || charged_at.nanos() < place.origin {
             return;
         }
         let (index, _) = self.locate(place.origin, charged_at.nanos());
-        let age = state.index.saturating_sub(index);
-        if let Some(count) = usize::try_from(age).ok().and_then(|age| state.counts.as_mut().get_mut(age)) {
+        let age = state.index.checked_sub(index).and_then(|age| usize::try_from(age).ok());
+        if let Some(count) = age.and_then(|age| state.counts.as_mut().get_mut(age)) {
             *count = count.saturating_sub(cost);
         }
     }
@@ -438,7 +445,7 @@ impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&self, state: &mut Counter<C, G>, at: SimTime, cost: u64) -> Decision {
         if cost == 0 {
             return Decision::Allow;

@@ -79,7 +79,7 @@ pub trait Entry: Copy + Send + Sync + std::fmt::Debug + 'static {
 pub struct UnitEntry(i64);
 
 impl Entry for UnitEntry {
-    #[inline]
+    #[inline(always)]
     fn record(log: &mut VecDeque<Self>, at: i64, cost: u64) {
         for _ in 0..cost {
             log.push_back(Self(at));
@@ -110,7 +110,7 @@ pub struct WeightedEntry {
 }
 
 impl Entry for WeightedEntry {
-    #[inline]
+    #[inline(always)]
     fn record(log: &mut VecDeque<Self>, at: i64, cost: u64) {
         if cost > 0 {
             log.push_back(Self { at, cost });
@@ -170,7 +170,7 @@ impl<E: Entry> SlidingLog<E> {
     }
 
     /// The instant this attempt counts at: time never runs backwards inside a log.
-    #[inline]
+    #[inline(always)]
     fn clamp(log: &Log<E>, at: SimTime) -> i64 {
         log.entries.back().map_or(at.nanos(), |newest| newest.at().max(at.nanos()))
     }
@@ -187,7 +187,7 @@ impl<E: Entry> SlidingLog<E> {
     }
 
     /// Drops entries that have left until `cost` more units fit or none has.
-    #[inline]
+    #[inline(always)]
     fn make_room(&self, log: &mut Log<E>, at: i64, cost: u64) {
         let room = self.units.saturating_sub(cost);
         while log.sum > room {
@@ -201,7 +201,7 @@ impl<E: Entry> SlidingLog<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn record(&self, log: &mut Log<E>, at: i64, cost: u64) {
         self.make_room(log, at, cost);
         E::record(&mut log.entries, at, cost);
@@ -292,7 +292,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         Used::whole(self.used(log, Self::clamp(log, at)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&self, log: &mut Log<E>, at: SimTime, cost: u64) -> Decision {
         if cost == 0 {
             return Decision::Allow;

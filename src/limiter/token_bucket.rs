@@ -27,6 +27,7 @@ use super::{Algorithm, Amount, Decision, Level, Used};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// How full a bucket is when its key is first seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -159,12 +160,12 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
         let fill = self.drain.fill(state, at);
         let need = self.drain.level::<A>(cost);
         let fits = (cost <= self.burst) & (need <= self.capacity.minus(fill));
-        state.set(if fits { fill.plus(need) } else { fill }, at);
+        state.set(select_unpredictable(fits, fill.plus(need), fill), at);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }
