@@ -1,6 +1,7 @@
 //! Integer widths: a bucket's fill in unit x period, 64 bits where they suffice, else 128.
 
 use std::fmt::Debug;
+use std::hint::select_unpredictable;
 
 /// An unsigned integer wide enough for every product of one limiter's parameters.
 ///
@@ -36,7 +37,8 @@ impl Amount for u64 {
     }
     #[inline(always)]
     fn minus(self, other: Self) -> Self {
-        self.saturating_sub(other)
+        // Whether a bucket has run dry is hard to foretell: no branch on it.
+        select_unpredictable(self > other, self.wrapping_sub(other), 0)
     }
     #[inline]
     fn wide(self) -> u128 {
@@ -70,7 +72,7 @@ impl Amount for u128 {
 /// Nanoseconds from `last` to `at`, zero if `at` is earlier.
 #[inline]
 pub(super) fn elapsed(last: i64, at: i64) -> u64 {
-    u64::try_from(at - last).unwrap_or(0)
+    (at - last).max(0) as u64
 }
 
 /// `a / b` rounded up, for any span of nanoseconds.

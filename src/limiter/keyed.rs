@@ -248,17 +248,21 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
         let columns = rows.at.chunks(64).zip(rows.key.chunks(64)).zip(rows.cost.chunks(64));
         for (chunk, ((at, key), cost)) in columns.enumerate() {
             let mut word = 0;
+            // Every wait is written, and kept if it is one: that is hard to foretell.
+            let (mut waits, mut delayed) = ([(0, 0); 64], 0);
             for (i, ((at, key), cost)) in at.iter().zip(key).zip(cost).enumerate() {
                 if key.index() >= self.states.len() {
                     self.grow(*key, *at);
                 }
-                let decision = self.algorithm.decide(&mut self.states[key.index()], *at, *cost);
-                word |= u64::from(decision.admits()) << i;
-                if let Decision::Delay(wait) = decision {
-                    verdicts.waits.push(((chunk * 64 + i) as u32, wait.short_nanos()));
+                let (admitted, wait) = self.algorithm.settle(&mut self.states[key.index()], *at, *cost);
+                word |= u64::from(admitted) << i;
+                if A::DELAYS {
+                    waits[delayed] = ((chunk * 64 + i) as u32, wait);
+                    delayed += usize::from(wait > 0);
                 }
             }
             verdicts.admitted.push_word(word, at.len());
+            verdicts.waits.extend_from_slice(&waits[..delayed]);
         }
     }
 

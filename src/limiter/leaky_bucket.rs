@@ -86,16 +86,12 @@ impl<T: Ticks> LeakyQueue<T> {
         Self { schedule: Schedule::new(spec.rate, spec.capacity, origin) }
     }
 
+    /// Whether an attempt is admitted, and its wait in nanoseconds.
     #[inline(always)]
-    fn answer(&self, next_free: T, at: SimTime, cost: u64, fits: bool) -> Decision {
-        if cost == 0 {
-            return Decision::Allow;
-        }
-        if !fits {
-            return Decision::Deny;
-        }
+    fn answer(&self, next_free: T, at: SimTime, cost: u64) -> (bool, u64) {
+        let fits = self.schedule.fits(next_free, at, cost) & (cost > 0);
         let wait = self.schedule.delay(next_free, at);
-        if wait.is_zero() { Decision::Allow } else { Decision::Delay(wait) }
+        (fits | (cost == 0), select_unpredictable(fits, wait, 0))
     }
 }
 
@@ -109,7 +105,7 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
 
     #[inline]
     fn ask(&self, next_free: &T, at: SimTime, cost: u64) -> Decision {
-        self.answer(*next_free, at, cost, self.schedule.fits(*next_free, at, cost))
+        decision(self.answer(*next_free, at, cost))
     }
 
     #[inline]
@@ -131,10 +127,25 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
 
     #[inline(always)]
     fn decide(&self, next_free: &mut T, at: SimTime, cost: u64) -> Decision {
-        let fits = self.schedule.fits(*next_free, at, cost);
-        let answer = self.answer(*next_free, at, cost, fits);
-        *next_free = select_unpredictable(fits, self.schedule.advance(*next_free, at, cost), *next_free);
+        decision(self.settle(next_free, at, cost))
+    }
+
+    const DELAYS: bool = true;
+
+    #[inline(always)]
+    fn settle(&self, next_free: &mut T, at: SimTime, cost: u64) -> (bool, u64) {
+        let answer = self.answer(*next_free, at, cost);
+        *next_free = select_unpredictable(answer.0, self.schedule.advance(*next_free, at, cost), *next_free);
         answer
+    }
+}
+
+#[inline(always)]
+const fn decision((admitted, wait): (bool, u64)) -> Decision {
+    match (admitted, wait) {
+        (false, _) => Decision::Deny,
+        (true, 0) => Decision::Allow,
+        (true, wait) => Decision::Delay(SimDuration::from_nanos(wait)),
     }
 }
 

@@ -144,6 +144,20 @@ pub trait Algorithm {
         decision
     }
 
+    /// Whether it may delay what it admits.
+    const DELAYS: bool = false;
+
+    /// [`decide`](Self::decide) as numbers: whether the attempt is admitted, and its wait in
+    /// nanoseconds.
+    #[inline(always)]
+    fn settle(&self, state: &mut Self::State, at: SimTime, cost: u64) -> (bool, u64) {
+        match self.decide(state, at, cost) {
+            Decision::Allow => (true, 0),
+            Decision::Delay(wait) => (true, wait.short_nanos()),
+            Decision::Deny => (false, 0),
+        }
+    }
+
     /// Bytes that one state holds beyond its own size.
     fn heap_bytes(&self, state: &Self::State) -> usize {
         let _ = state;

@@ -23,8 +23,8 @@ pub trait Ticks: Copy + Debug + Ord + Send + Sync + 'static {
     fn minus(self, other: Self) -> Self;
     /// The value in 128 bits.
     fn wide(self) -> i128;
-    /// `self / units` rounded up, for a value that is not negative.
-    fn nanos(self, units: u64) -> u128;
+    /// `self / units` rounded up, or the largest value, for a value that is not negative.
+    fn nanos(self, units: u64) -> u64;
 }
 
 impl Ticks for i64 {
@@ -49,8 +49,8 @@ impl Ticks for i64 {
         i128::from(self)
     }
     #[inline]
-    fn nanos(self, units: u64) -> u128 {
-        u128::from((self as u64).div_ceil(units))
+    fn nanos(self, units: u64) -> u64 {
+        (self as u64).div_ceil(units)
     }
 }
 
@@ -76,8 +76,8 @@ impl Ticks for i128 {
         self
     }
     #[inline]
-    fn nanos(self, units: u64) -> u128 {
-        div_up(self as u128, u128::from(units))
+    fn nanos(self, units: u64) -> u64 {
+        u64::try_from(div_up(self as u128, u128::from(units))).unwrap_or(u64::MAX)
     }
 }
 
@@ -130,11 +130,11 @@ impl<T: Ticks> Schedule<T> {
         (done.wide() - self.now(at).wide()).max(0) as u128
     }
 
-    /// Nanoseconds, rounded up, from `at` until what was accepted is done.
+    /// Nanoseconds, rounded up, from `at` until what was accepted is done; saturates.
     #[inline(always)]
-    pub fn delay(&self, done: T, at: SimTime) -> SimDuration {
+    pub fn delay(&self, done: T, at: SimTime) -> u64 {
         let now = self.now(at);
-        SimDuration::from_wide_nanos(done.max(now).minus(now).nanos(self.units))
+        done.max(now).minus(now).nanos(self.units)
     }
 
     /// Nanoseconds, rounded up, that `backlog` takes.

@@ -28,6 +28,7 @@ use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 
 /// What becomes of the oldest bucket, which lies only partly inside the window.
@@ -145,6 +146,8 @@ impl Counts for Box<[u64]> {
 pub trait Grid: Copy + Debug + Send + Sync + 'static {
     /// Before the first counted attempt.
     const NEW: Self;
+    /// Whether it keeps anything of counted attempts.
+    const REMEMBERS: bool;
     /// The origin of the grid that an attempt at `at` is counted on, and whether it starts there.
     /// `clock` is the origin of the clock's own grid.
     fn origin(self, at: i64, silence: i64, clock: i64) -> (i64, bool);
@@ -158,6 +161,7 @@ pub struct ClockGrid;
 
 impl Grid for ClockGrid {
     const NEW: Self = Self;
+    const REMEMBERS: bool = false;
     #[inline]
     fn origin(self, _at: i64, _silence: i64, clock: i64) -> (i64, bool) {
         (clock, false)
@@ -175,6 +179,7 @@ pub struct FirstRequestGrid {
 
 impl Grid for FirstRequestGrid {
     const NEW: Self = Self { origin: i64::MIN, last: i64::MIN };
+    const REMEMBERS: bool = true;
     #[inline]
     fn origin(self, at: i64, silence: i64, _clock: i64) -> (i64, bool) {
         if self.last == i64::MIN || at - self.last >= silence { (at, true) } else { (self.origin, false) }
@@ -298,13 +303,12 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
     /// Whether the estimate leaves room: `estimate + extra <= units`, or `<` if strict.
     #[inline(always)]
     fn leaves(&self, (whole, oldest): (u64, u64), phase: u64, extra: u64, strict: bool) -> bool {
-        let Some(room) = self.units.checked_sub(whole).and_then(|room| room.checked_sub(extra)) else {
-            return false;
-        };
+        let taken = whole.saturating_add(extra);
         // The oldest count may hold any debt; the room is part of the limit, which fits.
         let partial = A::saturating_product(oldest, self.weight(phase));
-        let room = A::product(room, self.window);
-        if strict { partial < room } else { partial <= room }
+        let room = A::product(self.units.saturating_sub(taken), self.window);
+        let enough = if strict { partial < room } else { partial <= room };
+        (taken <= self.units) & enough
     }
 
     #[inline(always)]
@@ -451,14 +455,16 @@ impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
             return Decision::Allow;
         }
         let place = self.place(state, at);
-        if self.fits(self.sums(&state.counts, place.shift), place.phase, cost) {
+        let fits = self.fits(self.sums(&state.counts, place.shift), place.phase, cost);
+        let counts = fits | self.count_denied;
+        if place.shift == 0 && !G::REMEMBERS {
+            // Whether an attempt fits is hard to foretell: no branch on it.
+            let newest = &mut state.counts.as_mut()[0];
+            *newest = newest.saturating_add(select_unpredictable(counts, cost, 0));
+        } else if counts {
             self.add(state, place, at, cost);
-            return Decision::Allow;
         }
-        if self.count_denied {
-            self.add(state, place, at, cost);
-        }
-        Decision::Deny
+        if fits { Decision::Allow } else { Decision::Deny }
     }
 
     fn heap_bytes(&self, state: &Counter<C, G>) -> usize {
