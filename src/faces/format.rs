@@ -2,6 +2,7 @@
 
 use crate::report::Report;
 use crate::time::{SimTime, round_instants};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A span in three significant digits: `59.4 s`, `600 ms`, `12m30s`, `3d 4h`.
 #[must_use]
@@ -106,6 +107,12 @@ impl Clock {
         Self { decimals: self.decimals.max(3), seconds: true, ..self }
     }
 
+    /// Whether instants have their date.
+    #[must_use]
+    pub const fn shows_date(&self) -> bool {
+        self.date
+    }
+
     /// The time of day in UTC, with the date if the run spans several.
     #[must_use]
     pub fn time(&self, at: SimTime) -> String {
@@ -144,6 +151,35 @@ pub fn date(at: SimTime) -> String {
     time.strftime("%Y-%m-%d").to_string()
 }
 
+/// A name in at most `width` columns, its middle left out if need be.
+#[must_use]
+pub fn fit(name: &str, width: usize) -> String {
+    if name.width() <= width {
+        return name.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    // As many letters as fit into these columns; a wide letter may leave one empty.
+    let take = |letters: &mut dyn Iterator<Item = char>, columns: usize| {
+        let mut used = 0;
+        let fits = |letter: &char| {
+            used += letter.width().unwrap_or(0);
+            used <= columns
+        };
+        letters.take_while(fits).collect::<Vec<char>>()
+    };
+    let head = take(&mut name.chars(), room.div_ceil(2));
+    let tail = take(&mut name.chars().rev(), room / 2);
+    head.into_iter().chain(std::iter::once('…')).chain(tail.into_iter().rev()).take(width).collect()
+}
+
+/// A name in exactly `width` columns.
+#[must_use]
+pub fn padded(name: &str, width: usize) -> String {
+    let name = fit(name, width);
+    let blank = width.saturating_sub(name.width());
+    name + &" ".repeat(blank)
+}
+
 /// A title with what the command line changed.
 #[must_use]
 pub fn title(report: &Report) -> String {
@@ -156,6 +192,21 @@ pub fn title(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(fit("token-bucket", 12), "token-bucket");
+        assert_eq!(fit("a rather long name", 9), "a ra…name");
+        assert_eq!(fit("日本語のとても長い名前", 9), "日本…名前");
+        assert_eq!([0, 1, 2].map(|width| fit("abcd", width)), ["", "…", "a…"]);
+        for width in 0..30 {
+            for name in ["日本語のとても長い名前のレーン", "e\u{301}e\u{301}e\u{301} composed", "plain"]
+            {
+                assert!(fit(name, width).width() <= width, "{name} in {width}");
+                assert_eq!(padded(name, width).width(), width);
+            }
+        }
+    }
 
     #[test]
     fn spans_have_three_digits() {
