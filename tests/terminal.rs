@@ -208,6 +208,16 @@ fn a_trace_on_standard_input_is_kept_and_looked_at() {
 }
 
 #[test]
+fn a_pipe_that_nobody_reads_does_not_matter() {
+    let mut session = Session::script(&format!("echo x | \"$0\" run boundary --tui; echo status=$?; {MODES}"));
+    session.wait_for("before the first arrival");
+    session.press("n");
+    session.wait_for("arrival 101 of 200");
+    session.press("q");
+    assert_sane(&session.end(), 0);
+}
+
+#[test]
 fn a_scenario_on_standard_input_is_shown() {
     let mut session =
         Session::script(&format!("cat scenarios/boundary.toml | \"$0\" run - --tui; echo status=$?; {MODES}"));
