@@ -113,6 +113,11 @@ impl View {
     }
 }
 
+/// An embedded scenario.
+fn scenario(name: &str) -> Plan {
+    Plan::new(&ScenarioSource::load(name).expect("embedded"), &[]).expect("valid")
+}
+
 /// The last `count` words of a row.
 fn last_words(row: &str, count: usize) -> Vec<&str> {
     let words: Vec<&str> = row.split_whitespace().collect();

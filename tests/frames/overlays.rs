@@ -41,21 +41,56 @@ fn a_reload_that_fails_keeps_the_run_and_shows_why() {
 }
 
 #[test]
-fn help_and_escape_close_before_they_leave() {
+fn escape_closes_and_never_leaves() {
     let mut view = View::boundary(60, 12);
     view.keys("?").assert_shows("help");
-    view.key(KeyCode::Esc);
+    (0..3).for_each(|_| view.key(KeyCode::Esc));
     assert!(!view.left);
-    view.key(KeyCode::Esc);
-    assert!(view.left);
+    view.assert_shows("nothing is open; q quits");
     let mut view = View::boundary(80, 24);
-    view.keys("?");
+    view.keys("?").assert_shows("Esc close");
+    assert!(!view.screen().contains("q quit"), "it would only close the help");
     (0..30).for_each(|_| view.key(KeyCode::Down));
-    view.assert_shows("quit; Esc first closes what is open");
+    view.assert_shows("q Ctrl-C");
     view.keys("q");
     assert!(!view.left);
-    view.keys("kq").assert_shows("filter: q");
-    view.key(KeyCode::Esc);
     view.keys("q");
     assert!(view.left);
+    let mut view = View::new(plan(BUSY), 80, 24);
+    view.keys("kq").assert_shows("filter: q");
+    view.assert_shows("letters filter  ↑↓ choose  Enter show  Esc close");
+    assert!(!view.left);
+}
+
+#[test]
+fn a_filter_without_a_match_stays_open_and_says_so() {
+    let mut view = View::new(plan(BUSY), 80, 24);
+    view.keys("kzzz");
+    view.key(KeyCode::Enter);
+    view.assert_shows("no key in the list contains `zzz`");
+    view.assert_shows("filter: zzz_");
+    view.assert_shows("no key in the list matches");
+    (0..3).for_each(|_| view.key(KeyCode::Backspace));
+    view.key(KeyCode::Enter);
+    view.assert_shows("6 keys");
+}
+
+#[test]
+fn an_error_is_broken_between_words() {
+    let mut view = View::boundary(60, 15);
+    let names = "boundary, bucket-and-queue, burst-dial, cgnat, cron-client, distributed-abuse, health-checks, steady";
+    view.next = Some(Err(format!("there is no scenario `x`; there are {names}\n    indented {names}")));
+    view.keys("r").assert_shows("the run before is kept");
+    let screen = view.screen();
+    // What is inside the frame.
+    let framed = screen.lines().filter(|row| row.matches('│').count() == 2);
+    let lines: Vec<&str> =
+        framed.filter_map(|row| row.split("│ ").nth(1)).map(|row| row.trim_end_matches(['│', ' ', '0'])).collect();
+    let text = lines.join("\n");
+    for word in names.split(", ") {
+        assert_eq!(text.matches(word).count(), 2, "{word}:\n{screen}");
+    }
+    assert!(lines.iter().all(|line| !line.trim_start().starts_with(',')), "{screen}");
+    assert!(lines.iter().filter(|line| line.starts_with("    ")).count() > 1, "{screen}");
+    view.assert_shows("r try again  Esc close");
 }
