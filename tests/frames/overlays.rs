@@ -94,3 +94,10 @@ fn an_error_is_broken_between_words() {
     assert!(lines.iter().filter(|line| line.starts_with("    ")).count() > 1, "{screen}");
     view.assert_shows("r try again  Esc close");
 }
+
+#[test]
+fn a_list_that_lacks_keys_says_so() {
+    let text = "limit = \"3/1s\"\nduration = \"4s\"\n[[traffic]]\nsteady = { rate = \"1000/s\" }\nkeys = 2000\n";
+    let mut view = View::new(plan(text), 80, 24);
+    view.keys("k").assert_shows("the 1000 busiest of 2000 keys");
+}
