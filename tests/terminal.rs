@@ -126,7 +126,7 @@ fn keys_move_the_view_and_q_leaves_a_sane_terminal() {
     session.wait_for("before the first arrival");
     assert!(session.parser.screen().alternate_screen());
     session.press("n");
-    session.wait_for("arrival 101 of 200 at 12:00:00.000, client, cost 1");
+    session.wait_for("arrival 101 of 200 at 12:00:00.000, cost 1");
     session.wait_for("fixed-window: allow, 99 left, resets in 60 s");
     session.press("\x1b[B");
     session.wait_for("sliding-log: deny, retry after 59 s");
@@ -137,9 +137,9 @@ fn keys_move_the_view_and_q_leaves_a_sane_terminal() {
     session.press("\x1b");
     session.wait_without("this help");
     session.press("k");
-    session.wait_for("filter:");
-    session.press("cli\r");
-    session.wait_for("only key client   200 of 200 requests");
+    session.wait_for("all arrivals have the same key");
+    session.press("\x1b");
+    session.wait_for("nothing is open");
     session.press(" ");
     session.wait_for("space pause");
     session.press("q");
@@ -203,6 +203,26 @@ fn a_trace_on_standard_input_is_kept_and_looked_at() {
     session.wait_for("4 requests");
     session.press("d");
     session.wait_for("arrival 4 of 4");
+    session.press("q");
+    assert_sane(&session.end(), 0);
+}
+
+#[test]
+fn a_key_is_chosen_from_the_list() {
+    let mut session = view("run noisy-neighbour --tui");
+    session.wait_for("201 keys");
+    session.press("knois\r");
+    session.wait_for("only key noisy");
+    session.press("q");
+    assert_sane(&session.end(), 0);
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_does_not_matter() {
+    let mut session = Session::script(&format!("echo x | \"$0\" run boundary --tui; echo status=$?; {MODES}"));
+    session.wait_for("before the first arrival");
+    session.press("n");
+    session.wait_for("arrival 101 of 200");
     session.press("q");
     assert_sane(&session.end(), 0);
 }

@@ -25,7 +25,7 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
         let (name, overrides) = (args.scenario.file.clone(), args.scenario.changes.overrides()?);
         // Standard input holds a scenario once; a file is read again whenever the user asks.
         let read = (name == "-").then(|| ScenarioSource::load(&name)).transpose()?;
-        return view(&args.output, read.is_some(), move || match &read {
+        return view(&args.output, move || match &read {
             Some(source) => Plan::new(source, &overrides),
             None => Plan::new(&ScenarioSource::load(&name)?, &overrides),
         });
@@ -43,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
 pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
     if args.output.tui {
         let args = args.clone();
-        return view(&args.output.clone(), false, move || trace_plan(&args));
+        return view(&args.output.clone(), move || trace_plan(&args));
     }
     carry_out(trace_plan(args)?, &args.output, None)
 }
@@ -182,15 +182,11 @@ fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Resu
     Ok(verdict(plan, &outcome))
 }
 
-/// Opens the interactive view; `stdin_is_data` if standard input held the scenario.
-fn view(
-    args: &OutputArgs,
-    stdin_is_data: bool,
-    load: impl Fn() -> Result<Plan, Error> + Send + 'static,
-) -> Result<u8, Error> {
+/// Opens the interactive view.
+fn view(args: &OutputArgs, load: impl Fn() -> Result<Plan, Error> + Send + 'static) -> Result<u8, Error> {
     check_outputs(args)?;
     let (sim, describe) = (options(args.threads)?, super::render::plain);
-    let options = tui::Options { sim, colour: colour(args), stdin_is_data, describe };
+    let options = tui::Options { sim, colour: colour(args), describe };
     tui::open(load, options)?;
     Ok(0)
 }

@@ -43,6 +43,12 @@ impl Place {
         Self { at, arrival: None }
     }
 
+    /// The beginning of an instant: none of its arrivals has been decided.
+    #[must_use]
+    pub const fn before(at: SimTime) -> Self {
+        Self { at, arrival: Some(0) }
+    }
+
     /// Whether what arrival `number` did at `at` has happened.
     #[must_use]
     pub fn includes(self, at: SimTime, number: u64) -> bool {
@@ -153,6 +159,7 @@ mod tests {
         assert!(place.includes(at, 3) && place.includes(SimTime::from_nanos(4), 9));
         assert!(!place.includes(at, 4) && !place.includes(SimTime::from_nanos(6), 1));
         assert!(Place::after(at).includes(at, 4));
+        assert!(!Place::before(at).includes(at, 1) && Place::before(at).includes(SimTime::from_nanos(4), 9));
     }
 
     #[test]

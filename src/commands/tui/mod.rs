@@ -32,15 +32,13 @@ pub struct Options {
     pub sim: sim::Options,
     /// Whether colours may be used.
     pub colour: bool,
-    /// Standard input held the scenario: keys then come from the terminal itself.
-    pub stdin_is_data: bool,
     /// How an error is shown inside the view; may have several lines.
     pub describe: fn(&Error) -> String,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sim: sim::Options::default(), colour: true, stdin_is_data: false, describe: ToString::to_string }
+        Self { sim: sim::Options::default(), colour: true, describe: ToString::to_string }
     }
 }
 
@@ -50,20 +48,19 @@ impl Default for Options {
 /// with is shown, and the old run kept.
 ///
 /// # Errors
-/// If standard input or output is not a terminal, the first run fails, or the terminal does; and
+/// If standard output is not a terminal or there is no keyboard, the first run fails, or the terminal does; and
 /// [`Error::Interrupted`] after Ctrl-C or a signal to end.
 pub fn open(load: impl Fn() -> Result<Plan, Error> + Send + 'static, options: Options) -> Result<(), Error> {
     if !io::stdout().is_terminal() {
         return Err(not_a_terminal("standard output"));
     }
+    // Where standard input is a file or a pipe, keys come from the terminal itself.
+    if !(io::stdin().is_terminal() || has_keyboard()) {
+        return Err(not_a_terminal("standard input"));
+    }
     let mut spool = None;
     let mut plan = load()?;
     Spool::reuse(&mut plan, &mut spool, true)?;
-    // A trace on standard input is spooled by now; keys then come from the terminal itself.
-    let data_on_stdin = options.stdin_is_data || spool.is_some();
-    if !(io::stdin().is_terminal() || data_on_stdin && has_keyboard()) {
-        return Err(not_a_terminal("standard input"));
-    }
     let interrupted = super::run::interrupt_flag();
     // The terminal is given back on a panic too: `init` sees to that.
     let mut terminal = match ratatui::try_init() {

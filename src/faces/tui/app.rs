@@ -2,9 +2,10 @@
 
 use super::action::{Action, Effect, Look, Run, Seek};
 use super::draw::layout::Layout;
-use super::picker::Picker;
+use super::overlay::Overlay;
 use super::play::Player;
 use super::view::Span;
+use crate::faces::format::duration;
 use crate::report::{Detail, Direction, Mark, Place};
 use crate::time::SimTime;
 
@@ -13,15 +14,6 @@ const DECISIONS: usize = 60_000;
 
 /// Looks that are remembered.
 const REMEMBERED: usize = 6;
-
-/// What lies over the lanes.
-#[derive(Clone, Debug)]
-pub(super) enum Overlay {
-    None,
-    Help { scroll: usize },
-    Failure { text: String, scroll: usize },
-    Picker(Picker),
-}
 
 /// What the keys mean at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,10 +162,10 @@ impl App {
     fn key_action(&mut self, action: &Action) -> Option<Effect> {
         match action {
             Action::Help => self.overlay = Overlay::Help { scroll: 0 },
-            Action::Close => self.overlay = Overlay::None,
+            Action::Close => self.close(),
             Action::Scroll(by) => self.scroll(*by),
             Action::Type(letter) => self.pick(|picker| picker.push(*letter)),
-            Action::Erase => self.pick(Picker::pop),
+            Action::Erase => self.pick(super::picker::Picker::pop),
             Action::Reload if self.running.is_none() => {
                 self.running = Some(0);
                 self.player.playing = false;
@@ -181,11 +173,11 @@ impl App {
             }
             _ if self.run.is_none() => {}
             Action::Choose => self.choose(),
-            Action::Keys => self.overlay = Overlay::Picker(Picker::new(self.key)),
+            Action::Keys => self.list_keys(),
             Action::AllKeys => self.show_key(None),
             Action::Play => self.play(),
-            Action::Faster => self.player.change(true),
-            Action::Slower => self.player.change(false),
+            Action::Faster => self.change_speed(true),
+            Action::Slower => self.change_speed(false),
             Action::Step(direction) => return self.step(*direction),
             Action::Stride(direction) => self.stride(*direction),
             Action::Home => self.home(),
@@ -201,7 +193,7 @@ impl App {
                 self.show(self.view.moved(by, 2, self.whole));
             }
             Action::Whole => self.show(self.whole),
-            Action::Focus => self.show(self.focus),
+            Action::Focus => self.begin(),
             Action::Lane(direction) => {
                 let last = self.lanes().saturating_sub(1);
                 self.lane = match direction {
@@ -209,12 +201,7 @@ impl App {
                     Direction::Backward => self.lane.saturating_sub(1),
                 };
             }
-            Action::Charts => {
-                self.charts = !self.charts;
-                if self.charts && self.layout().charts == 0 {
-                    self.message = Some("no room for the charts: make the terminal taller".to_owned());
-                }
-            }
+            Action::Charts => self.swap_charts(),
             _ => {}
         }
         None
@@ -260,8 +247,7 @@ impl App {
         if stays {
             self.cursor = Place::after(self.cursor.at);
         } else {
-            self.view = focus;
-            self.cursor = Place::after(SimTime::from_nanos(focus.from));
+            self.begin();
         }
         self.message = again.then(|| "read and run again".to_owned());
     }
@@ -344,38 +330,23 @@ impl App {
         Effect::Seek(seek)
     }
 
-    fn scroll(&mut self, by: i32) {
-        let keys = self.run.as_ref().map_or(&[][..], |run| &run.keys);
-        match &mut self.overlay {
-            Overlay::None => {}
-            Overlay::Help { scroll } | Overlay::Failure { scroll, .. } => {
-                *scroll = scroll.saturating_add_signed(by as isize).min(999);
-            }
-            Overlay::Picker(picker) => picker.scroll(by, keys),
-        }
+    fn change_speed(&mut self, faster: bool) {
+        self.player.change(faster);
+        let pace = duration(self.player.pace(self.view));
+        self.message = Some(format!("speed {}: plays {pace} per second", self.player.label()));
     }
 
-    fn pick(&mut self, change: impl FnOnce(&mut Picker)) {
-        if let Overlay::Picker(picker) = &mut self.overlay {
-            change(picker);
-        }
-    }
-
-    fn choose(&mut self) {
-        if let (Overlay::Picker(picker), Some(run)) = (&self.overlay, &self.run) {
-            let chosen = picker.chosen(&run.keys);
-            self.overlay = Overlay::None;
-            if let Some(key) = chosen {
-                self.show_key(key);
-            }
-        }
-    }
-
-    fn show_key(&mut self, key: Option<usize>) {
-        if self.key != key {
-            self.key = key;
-            self.details.clear();
-            self.seek = None;
-        }
+    /// Swaps the tall charts of the chosen lane for a line under every lane, or back.
+    fn swap_charts(&mut self) {
+        self.charts = !self.charts;
+        let layout = self.layout();
+        let limit = self.run.as_ref().is_some_and(|run| run.report.limit.is_some());
+        let missing = match (self.charts, limit) {
+            (true, _) if layout.charts == 0 => "no room for the charts: make the terminal taller",
+            (false, false) => "charts are off; without a limit there are no lines instead",
+            (false, true) if layout.lane_rows == 1 => "charts are off; no room for a line under every lane",
+            _ => return,
+        };
+        self.message = Some(missing.to_owned());
     }
 }

@@ -2,13 +2,14 @@
 
 use super::action::Action;
 use super::app::{App, Mode};
+use super::overlay::Overlay;
 use crate::report::Direction::{Backward, Forward};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// All keys, for the help.
 pub(super) const HELP: &[(&str, &str)] = &[
     ("space", "play, pause"),
-    ("< >", "slower, faster; x1 crosses the screen in 20 s"),
+    ("< >", "slower, faster; at x1 the screen takes 20 s"),
     ("left right", "one arrival back or on; one column where there are too many"),
     ("[ ]", "a tenth of the screen back or on (also with Shift or Ctrl)"),
     ("Home End", "ends of the screen, then of the run"),
@@ -16,21 +17,35 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("d D", "next, previous denial of the chosen lane"),
     ("+ -", "zoom in, out around the cursor"),
     ("PgDn PgUp", "half a screen on, back"),
-    ("f", "where the action is"),
+    ("f", "where the action is, from its beginning"),
     ("0", "the whole run"),
     ("up down", "choose a lane"),
-    ("Enter", "charts of the chosen lane, on or off"),
+    ("Enter", "tall charts of the chosen lane, or a line for every lane"),
     ("k", "choose one key; a shows all keys again"),
     ("r", "read the scenario again and run it"),
     ("? h", "this help"),
-    ("q Esc Ctrl-C", "quit; Esc first closes what is open"),
+    ("Esc", "close what is open"),
+    ("q Ctrl-C", "quit"),
 ];
 
-/// The keys worth knowing at present, the most important first.
-pub(super) fn hints(app: &App) -> Vec<(&'static str, &'static str)> {
-    if app.run.is_none() {
-        return Vec::new();
+/// A key and what it does.
+type Hint = (&'static str, &'static str);
+
+/// The keys worth knowing at present, the most important first, and those that are always shown.
+pub(super) fn hints(app: &App) -> (Vec<Hint>, Vec<Hint>) {
+    match &app.overlay {
+        Overlay::None => (moves(app), vec![("?", "help"), ("q", "quit")]),
+        Overlay::Help { .. } => (vec![("↑↓", "scroll")], vec![("Esc", "close")]),
+        Overlay::Failure { .. } => (vec![("↑↓", "scroll"), ("r", "try again")], vec![("Esc", "close")]),
+        Overlay::Picker(_) => {
+            (vec![("letters", "filter"), ("↑↓", "choose"), ("Enter", "show")], vec![("Esc", "close")])
+        }
     }
+}
+
+/// The keys that move about in the run.
+fn moves(app: &App) -> Vec<Hint> {
+    let Some(run) = &app.run else { return Vec::new() };
     let play = if app.player.playing { "pause" } else { "play" };
     let mut hints = vec![
         ("space", play),
@@ -46,9 +61,13 @@ pub(super) fn hints(app: &App) -> Vec<(&'static str, &'static str)> {
         ("Enter", "charts"),
         ("r", "reload"),
     ];
-    if app.view == app.whole {
-        hints.retain(|(key, _)| *key != "0");
-    }
+    let useless = |key: &str| match key {
+        "0" => app.view == app.whole,
+        "k" => run.keys.len() < 2,
+        "n" | "↑↓" => run.report.lanes.len() < 2,
+        _ => false,
+    };
+    hints.retain(|(key, _)| !useless(key));
     hints
 }
 
@@ -102,7 +121,8 @@ fn lanes(code: KeyCode, far: bool) -> Option<Action> {
         KeyCode::Char('a') => Action::AllKeys,
         KeyCode::Char('r') => Action::Reload,
         KeyCode::Char('?' | 'h') | KeyCode::F(1) => Action::Help,
-        KeyCode::Char('q') | KeyCode::Esc => Action::Quit,
+        KeyCode::Char('q') => Action::Quit,
+        KeyCode::Esc => Action::Close,
         _ => return None,
     })
 }

@@ -9,6 +9,7 @@ mod app;
 mod draw;
 mod keys;
 mod navigate;
+mod overlay;
 mod picker;
 mod play;
 mod sight;

@@ -8,13 +8,29 @@ use crate::time::SimTime;
 use std::time::Duration;
 
 impl App {
-    /// Shows a span; the cursor comes along.
+    /// Columns of the strips; the cursor moves by them.
+    fn columns(&self) -> usize {
+        usize::from(self.layout().strip.width).max(1)
+    }
+
+    /// Shows the action, the cursor at its beginning: how a run is opened.
+    pub(super) fn begin(&mut self) {
+        self.seek = None;
+        self.view = self.focus;
+        self.cursor = Place::after(SimTime::from_nanos(self.focus.from));
+    }
+
+    /// Shows a span; the cursor comes along, to a round instant at the end that it meets first.
     pub(super) fn show(&mut self, span: Span) {
         self.view = span.within(self.whole);
-        let at = self.cursor.at.nanos();
-        if !self.view.contains(at) {
-            self.cursor = Place::after(SimTime::from_nanos(at.clamp(self.view.from, self.view.last())));
-        }
+        let (at, columns) = (self.cursor.at.nanos(), self.columns());
+        let round = match () {
+            () if at < self.view.from => self.view.rounded_up(self.view.from, columns),
+            () if at > self.view.last() => self.view.rounded_down(self.view.last(), columns),
+            () => return,
+        };
+        let at = if self.view.contains(round) { round } else { at.clamp(self.view.from, self.view.last()) };
+        self.cursor = Place::after(SimTime::from_nanos(at));
     }
 
     /// Puts the cursor somewhere in the run; the screen comes along.
@@ -51,12 +67,12 @@ impl App {
         if self.view == self.focus && self.focus != self.whole && before < end && at >= end {
             self.go_to_instant(end, true);
             self.player.playing = false;
-            self.message = Some("the end of the action; space goes on, 0 shows the whole run".to_owned());
+            self.message = Some("end of the action: space goes on, 0 shows the whole run".to_owned());
             return;
         }
         if at >= self.whole.last() {
             self.player.playing = false;
-            self.message = Some("the end of the run; space plays it again".to_owned());
+            self.message = Some("end of the run: space plays it again".to_owned());
         }
         if at != before {
             self.go_to_instant(at, true);
@@ -86,34 +102,46 @@ impl App {
             self.go(place, forward);
             return None;
         }
-        let columns = usize::from(self.layout().strip.width);
+        let columns = self.columns();
         if self.seen(self.view, columns).is_some_and(crate::report::Detail::lists_arrivals) {
             return Some(self.search(Mark::Arrival, direction));
         }
-        let at = self.cursor.at.nanos();
-        let column = self.view.column(at, columns.max(1));
-        let end = |column: usize| self.view.edge(column + 1, columns.max(1)) - 1;
-        let to = match direction {
-            Direction::Forward if end(column) > at => end(column),
-            Direction::Forward => end(column + 1).max(at + 1),
-            Direction::Backward => (self.view.edge(column, columns.max(1)) - 1).min(at - 1),
-        };
-        self.go_to_instant(to, forward);
+        self.seek = None;
+        self.go(Place::before(SimTime::from_nanos(self.neighbouring_edge(forward))), forward);
         None
+    }
+
+    /// The nearest edge between columns: what is on its left has passed and nothing else.
+    fn neighbouring_edge(&self, forward: bool) -> i64 {
+        let (at, columns) = (self.cursor.at.nanos(), self.columns());
+        let column = self.view.column(at, columns);
+        let edge = self.view.edge(column, columns);
+        match column.checked_sub(1) {
+            _ if forward => self.view.edge(column + 1, columns).max(at + 1),
+            _ if edge < at => edge,
+            Some(before) => self.view.edge(before, columns),
+            None => at.saturating_sub(self.view.length() / columns as i64).min(at - 1),
+        }
     }
 
     pub(super) fn stride(&mut self, direction: Direction) {
         self.player.playing = false;
         let by = (self.view.length() / 10).max(1);
         let forward = direction == Direction::Forward;
-        let at = self.cursor.at.nanos();
-        self.go_to_instant(if forward { at.saturating_add(by) } else { at.saturating_sub(by) }, forward);
+        let (at, columns) = (self.cursor.at.nanos(), self.columns());
+        let to = match direction {
+            Direction::Forward => self.view.rounded_down(at.saturating_add(by), columns).max(at + 1),
+            Direction::Backward => self.view.rounded_up(at.saturating_sub(by), columns).min(at - 1),
+        };
+        self.go_to_instant(to, forward);
     }
 
     pub(super) fn home(&mut self) {
         self.player.playing = false;
-        let there = self.cursor.at.nanos() == self.view.from;
-        self.go_to_instant(if there { self.whole.from } else { self.view.from }, false);
+        let whole = self.view.from == self.whole.from;
+        let left = if whole { self.view.from } else { self.view.rounded_up(self.view.from, self.columns()) };
+        let there = self.cursor.at.nanos() <= left;
+        self.go_to_instant(if there { self.whole.from } else { left }, false);
     }
 
     pub(super) fn end(&mut self) {

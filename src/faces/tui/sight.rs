@@ -43,7 +43,8 @@ impl App {
     fn knowing(&self) -> Option<&Detail> {
         self.listing().or_else(|| {
             let known = self.details.iter().filter(|detail| detail.contains(self.cursor));
-            known.min_by_key(|detail| span_of(detail).length() / detail.columns.max(1) as i64)
+            // A look is exact where its columns end, and lags behind within them.
+            known.min_by_key(|detail| self.cursor.at.since(detail.edge(detail.columns_passed(self.cursor))))
         })
     }
 

@@ -58,6 +58,25 @@ impl Span {
         self.from + offset as i64
     }
 
+    /// The longest power of ten, in nanoseconds, that is no longer than a column: instants that
+    /// people did not choose are multiples of it.
+    fn round(self, columns: usize) -> i64 {
+        let column = self.length() / columns.max(1) as i64;
+        column.checked_ilog10().map_or(1, |power| 10_i64.pow(power))
+    }
+
+    /// The last round instant up to `at`.
+    #[must_use]
+    pub fn rounded_down(self, at: i64, columns: usize) -> i64 {
+        at.saturating_sub(at.rem_euclid(self.round(columns)))
+    }
+
+    /// The first round instant from `at` on.
+    #[must_use]
+    pub fn rounded_up(self, at: i64, columns: usize) -> i64 {
+        at.saturating_add(at.saturating_neg().rem_euclid(self.round(columns)))
+    }
+
     /// The same length, moved so that it lies in `whole`; `whole` itself if it is longer.
     #[must_use]
     pub fn within(self, whole: Self) -> Self {
@@ -123,6 +142,19 @@ mod tests {
             assert!(span.edge(column, 7) <= at && at < span.edge(column + 1, 7));
         }
         assert_eq!((span.column(-9_999, 7), span.column(9_999, 7)), (0, 6));
+    }
+
+    #[test]
+    fn every_column_has_a_round_instant() {
+        let span = Span { from: -1_234_567, until: 2_345_678 };
+        for column in 0..34 {
+            let (from, last) = (span.edge(column, 34), span.edge(column + 1, 34) - 1);
+            let (up, down) = (span.rounded_up(from, 34), span.rounded_down(last, 34));
+            assert!(from <= up && up <= down && down <= last, "{from} {up} {down} {last}");
+            assert_eq!((up % 100_000, down % 100_000), (0, 0));
+        }
+        let close = Span { from: 5, until: 25 };
+        assert_eq!((close.rounded_up(7, 34), close.rounded_down(7, 34)), (7, 7));
     }
 
     #[test]

@@ -14,18 +14,32 @@ fn labels(report: &Report, view: Span, columns: usize) -> Vec<(usize, Option<Str
     for most in (1..=columns / 4).rev() {
         let instants: Vec<_> = ticks(report, from, until, most).into_iter().map(|at| report.instant(at)).collect();
         let texts: Vec<String> = instants.iter().map(|at| clock.time(*at)).collect();
-        let shown = shortened(&texts);
-        let shortest = shown.iter().map(|text| super::width(text)).min().unwrap_or(0);
+        let labels = shortened(&texts);
+        let shortest = labels.iter().map(|label| super::width(&label.text)).min().unwrap_or(0);
         let at: Vec<usize> = instants.iter().map(|at| view.column(at.nanos(), columns)).collect();
-        if at.windows(2).all(|pair| pair[0] + shortest + 2 <= pair[1]) {
-            return placed(at, shown, columns);
+        let apart = at.windows(2).all(|pair| pair[0] + shortest + 2 <= pair[1]);
+        let shown = placed(&at, &labels, columns);
+        // A full label may run over the right end, but never into another.
+        let missing = |i: usize| labels[i].full && !shown[i] && at[i] + 1 + super::width(&labels[i].text) <= columns;
+        if most == 1 || apart && !(0..labels.len()).any(missing) {
+            let texts = labels.into_iter().zip(shown).map(|(label, shown)| shown.then_some(label.text));
+            return at.into_iter().zip(texts).collect();
         }
     }
     Vec::new()
 }
 
+/// The label of an instant.
+#[derive(Debug, PartialEq, Eq)]
+struct Label {
+    text: String,
+    /// It makes sense without another; else it needs the full label before it, or, where there is
+    /// none, the one after it.
+    full: bool,
+}
+
 /// Labels without what tells nothing: zeros at their ends, and what the label before has said.
-fn shortened(texts: &[String]) -> Vec<String> {
+fn shortened(texts: &[String]) -> Vec<Label> {
     let zeros = texts.iter().map(|text| trailing_zeros(text)).min().unwrap_or(0);
     let texts: Vec<&str> = texts.iter().map(|text| &text[..text.len() - zeros]).collect();
     // If a new second begins on the axis, what comes before it needs none.
@@ -35,23 +49,30 @@ fn shortened(texts: &[String]) -> Vec<String> {
     // A whole second says so, without its fraction.
     let whole = |label: &str| label[..label.len() - trailing_zeros(label)].to_owned();
     let is_whole = |label: &str| label.contains('.') && !whole(label).contains('.');
-    news.map(|(new, text)| if new == text || is_whole(text) { whole(text) } else { new.to_owned() }).collect()
+    news.map(|(new, text)| {
+        let full = new == text || is_whole(text);
+        Label { text: if full { whole(text) } else { new.to_owned() }, full }
+    })
+    .collect()
 }
 
-/// Labels where there is room for them, the longest first: they give the others their sense.
-fn placed(at: Vec<usize>, labels: Vec<String>, columns: usize) -> Vec<(usize, Option<String>)> {
-    let mut order: Vec<usize> = (0..labels.len()).collect();
-    order.sort_by_key(|i| std::cmp::Reverse(labels[*i].len()));
+/// Which labels are shown: where there is room the full ones first, then those that they give their
+/// sense.
+fn placed(at: &[usize], labels: &[Label], columns: usize) -> Vec<bool> {
     let mut taken = vec![false; columns + 1];
     let mut shown = vec![false; labels.len()];
+    let full = |i: &usize| labels[*i].full;
+    let order = (0..labels.len()).filter(full).chain((0..labels.len()).filter(|i| !full(i)));
     for i in order {
-        let end = at[i] + 1 + super::width(&labels[i]);
-        if end <= columns && !taken[at[i]..=end].contains(&true) {
+        let base = (0..i).rev().find(full).or_else(|| (i + 1..labels.len()).find(full));
+        let clear = full(&i) || base.is_none_or(|base| shown[base]);
+        let end = at[i] + 1 + super::width(&labels[i].text);
+        if clear && end <= columns && !taken[at[i]..=end].contains(&true) {
             taken[at[i]..=end].fill(true);
             shown[i] = true;
         }
     }
-    at.into_iter().zip(labels).zip(shown).map(|((at, label), shown)| (at, shown.then_some(label))).collect()
+    shown
 }
 
 /// What a label tells beyond the one before it: the time of the same day, the fraction of the same
@@ -129,7 +150,7 @@ fn names(canvas: &mut Canvas, y: u16) {
 
 #[cfg(test)]
 mod tests {
-    use super::{news, placed, shortened, trailing_zeros};
+    use super::{Label, news, placed, shortened, trailing_zeros};
 
     #[test]
     fn fractions_lose_what_tells_nothing() {
@@ -149,7 +170,10 @@ mod tests {
 
     #[test]
     fn labels_are_as_short_as_they_may_be() {
-        let of = |texts: &[&str]| shortened(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        let of = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            shortened(&texts).into_iter().map(|label| label.text).collect::<Vec<_>>()
+        };
         assert_eq!(of(&["11:59:59.990", "12:00:00.000", "12:00:00.010"]), [".99", "12:00:00", ".01"]);
         assert_eq!(of(&["11:59:59.000", "11:59:59.500", "12:00:00.000"]), ["11:59:59", ".5", "12:00:00"]);
         assert_eq!(of(&["12:00:00.100", "12:00:00.200"]), ["12:00:00.1", ".2"]);
@@ -157,11 +181,20 @@ mod tests {
         assert_eq!(of(&["12:00", "12:30"]), ["12:00", "12:30"]);
     }
 
+    fn label(text: &str) -> Label {
+        Label { text: text.to_owned(), full: text.len() > 3 }
+    }
+
     #[test]
     fn labels_that_have_no_room_leave_their_ticks() {
-        let labels = [".99", "12:00:00", ".01", ".02"].map(str::to_owned).to_vec();
-        let placed = placed(vec![1, 10, 16, 36], labels, 40);
-        let shown: Vec<_> = placed.iter().map(|(at, label)| (*at, label.as_deref())).collect();
-        assert_eq!(shown, [(1, Some(".99")), (10, Some("12:00:00")), (16, None), (36, Some(".02"))]);
+        let labels = [".99", "12:00:00", ".01", ".02"].map(label);
+        assert_eq!(placed(&[1, 10, 16, 36], &labels, 40), [true, true, false, true]);
+    }
+
+    #[test]
+    fn a_fraction_is_not_shown_without_its_second() {
+        let labels = ["12:00:00", ".5", "12:00:01", ".5", "12:00:02"].map(label);
+        assert_eq!(placed(&[0, 4, 8, 12, 16], &labels, 40), [true, false, false, false, true]);
+        assert_eq!(placed(&[0, 14, 28, 42, 56], &labels, 60), [true, true, true, true, false]);
     }
 }

@@ -68,18 +68,18 @@ fn window(canvas: &mut Canvas, run: &Run, lane: usize, bars: &Bars, limit_row: u
         canvas.cursor(bars.y + row);
     }
 
-    let Some(now) = canvas.app.figures(lane) else { return };
-    let Some(released) = now.trailing else { return };
-    let mut lines = vec![(format!("{} in the last {last}", count(u128::from(released))), Style::new())];
+    let Some(released) = canvas.app.figures(lane).and_then(|now| now.trailing) else { return };
+    let (x, columns) = (layout.figures.x + 2, layout.figures.width.saturating_sub(2));
+    let (now, excess) = (count(u128::from(released)), count(u128::from(released.saturating_sub(units))));
+    let mut lines = vec![(vec![format!("{now} in the last {last}"), format!("{now} in {last}")], Style::new())];
     if released > units {
-        lines.push((format!("{} above the limit", count(u128::from(released - units))), canvas.theme.excess()));
+        lines.push((vec![format!("{excess} above the limit"), format!("{excess} above")], canvas.theme.excess()));
     }
-    if run.report.offered.keys > 1 {
-        let key = canvas.app.covering().and_then(|detail| detail.lanes[lane].key.as_deref()).unwrap_or_default();
-        lines.push((format!("of key {key}"), dim));
+    if let Some(forms) = canvas.whose(run, lane) {
+        lines.push((forms.to_vec(), dim));
     }
-    for (row, (text, style)) in (0..bars.rows).zip(lines) {
-        canvas.put(layout.figures.x + 2, bars.y + row, &text, layout.figures.width.saturating_sub(2), style);
+    for (row, (forms, style)) in (0..bars.rows).zip(lines) {
+        canvas.put(x, bars.y + row, super::fitting(&forms, columns), columns, style);
     }
 }
 
@@ -89,13 +89,7 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
     let (dim, labels) = (canvas.theme.dim(), layout.names.width - 1);
     let extents = canvas.app.extents(usize::from(layout.strip.width), |detail| &detail.lanes[lane].level);
     let limit = canvas.app.covering().map_or(0, |detail| detail.lanes[lane].level_limit);
-    let name = match report.algorithm {
-        "fixed-window" => "counter",
-        "sliding-log" => "log",
-        "sliding-counter" => "estimate",
-        "leaky-bucket" => "level",
-        _ => "used",
-    };
+    let name = state(report);
     canvas.put_right(0, y, name, labels, dim);
     if rows > 1 {
         canvas.put_right(0, y + 1, &format!("of {}", super::lanes::short(limit, 8)), labels, dim);
@@ -111,8 +105,23 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
         // Cut, not rounded: a bucket that is not quite full is not shown as full.
         let whole = count(used.floor() as u128);
         let used = if used.fract() == 0.0 { whole } else { format!("{whole}.{}", (used.fract() * 10.0).floor()) };
-        let text = format!("{used} of {} in use", count(u128::from(limit)));
-        canvas.put(layout.figures.x + 2, y, &text, layout.figures.width.saturating_sub(2), Style::new());
+        let share = format!("{used} of {}", count(u128::from(limit)));
+        let forms = [format!("{name} {share}"), share];
+        let columns = layout.figures.width.saturating_sub(2);
+        canvas.put(layout.figures.x + 2, y, super::fitting(&forms, columns), columns, Style::new());
+    }
+}
+
+/// What a lane's own state is called, as on the comparison sheet.
+fn state(lane: &LaneReport) -> &'static str {
+    match lane.algorithm {
+        "fixed-window" => "counter",
+        "sliding-log" => "log",
+        "sliding-counter" => "estimate",
+        "token-bucket" => "tokens taken",
+        "leaky-bucket" if lane.spec.get("mode").is_some_and(|mode| mode == "meter") => "level",
+        "leaky-bucket" => "queue",
+        _ => "TAT ahead",
     }
 }
 
@@ -129,7 +138,7 @@ fn paint_bars(canvas: &mut Canvas, bars: &Bars, values: &[f64], passed: Style) {
             let over = bars.limit.is_some_and(|limit| bars.top * below as f64 / all as f64 >= limit * 0.999_999);
             // The highest row keeps an edge, so that charts do not run into what is above them.
             let highest = if row == 0 { 7 } else { 8 };
-            let sign = if over && filled >= 8 { "▓" } else { EIGHTHS[filled.min(highest) - 1] };
+            let sign = if over { canvas.theme.above(filled) } else { EIGHTHS[filled.min(highest) - 1] };
             let style = match (x < cursor, over) {
                 (false, _) => dim,
                 (true, true) => excess,

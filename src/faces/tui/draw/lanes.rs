@@ -183,6 +183,10 @@ pub fn trailing(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
         canvas.put(x, y, EIGHTHS[eighths.clamp(1, 8) - 1], 1, style);
     }
     canvas.cursor(y);
+    if let Some(forms) = canvas.whose(run, lane) {
+        let (x, columns) = (canvas.layout.figures.x + 2, canvas.layout.figures.width.saturating_sub(2));
+        canvas.put(x, y, super::fitting(&forms, columns), columns, canvas.theme.dim());
+    }
 }
 
 #[cfg(test)]

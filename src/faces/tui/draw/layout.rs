@@ -1,13 +1,17 @@
 //! What goes where: rows and columns of the screen, the most important first.
 
 use super::super::app::App;
+use crate::faces::format::title;
 use ratatui::layout::Rect;
 
 /// The smallest screen that is drawn.
 pub const SMALLEST: (u16, u16) = (60, 12);
 
 /// Lanes that stay visible before anything else gets room.
-const LANES_FIRST: u16 = 6;
+const LANES_FIRST: u16 = 8;
+
+/// Rows that a title may take.
+const TITLE: usize = 2;
 
 /// Which figures stand beside the strips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,10 @@ pub struct Layout {
     pub fits: bool,
     /// The whole screen.
     pub area: Rect,
+    /// Rows of the title.
+    pub title: u16,
+    /// Rows of what the scenario is about.
+    pub about: u16,
     /// Names of lanes.
     pub names: Across,
     /// What the lanes do over time.
@@ -86,6 +94,9 @@ pub struct Layout {
 /// What there is to be laid out.
 #[derive(Clone, Copy, Debug, Default)]
 struct Content {
+    /// Rows that the title wants, and what the scenario is about.
+    title: usize,
+    about: usize,
     /// The longest name of a lane.
     names: usize,
     lanes: usize,
@@ -99,7 +110,10 @@ impl Layout {
     pub fn of(app: &App, size: (u16, u16)) -> Self {
         let content = app.run.as_ref().map_or(Content::default(), |run| {
             let lanes = &run.report.lanes;
+            let rows = |text: &str| super::wrapped(text, usize::from(size.0.saturating_sub(2))).len();
             Content {
+                title: rows(&title(&run.report)),
+                about: run.report.about.as_deref().map_or(0, rows),
                 names: lanes.iter().map(|lane| super::width(&lane.name)).max().unwrap_or(0),
                 lanes: lanes.len(),
                 limit: run.report.limit.is_some(),
@@ -110,66 +124,45 @@ impl Layout {
     }
 
     fn new((width, height): (u16, u16), content: Content, chosen: usize, charts: bool) -> Self {
-        let Content { names: longest, lanes, limit, delays } = content;
-        let area = Rect::new(0, 0, width, height);
+        let Content { lanes, limit, .. } = content;
         let fits = width >= SMALLEST.0 && height >= SMALLEST.1;
-        let columns = Columns::of(width, limit, delays);
-        let figures = super::lanes::figures(columns).map(|figure| figure.width).sum();
-        // A sign before the name, a space behind it; the labels of the charts need twelve.
-        let longest_shown = if width < 76 { 15 } else { (width / 5).min(28) };
-        let names = (longest as u16).clamp(12, longest_shown) + 2;
-        let names = Across { x: 0, width: names.min(width) };
-        let strip = Across { x: names.width, width: width.saturating_sub(names.width + figures + 1) };
-        let figures = Across { x: strip.x + strip.width + 1, width: figures };
-
-        // Title, state, axis, keys; two rows for the cursor's arrival.
-        let mut room = height.saturating_sub(4 + 2);
+        let (names, strip, figures, columns) = across(width, content);
+        // State, axis, keys, a row of the title; two rows for the cursor's arrival.
+        let mut room = Room(height.saturating_sub(4 + 2));
         let total = lanes.min(usize::from(u16::MAX)) as u16;
-        let mut take = |wanted: u16| {
-            let taken = wanted.min(room);
-            room -= taken;
-            taken
-        };
-        let first_lanes = take(total.min(LANES_FIRST));
-        let has_charts = charts && lanes > 0;
-        let mut chart_rows = if has_charts { take(3) } else { 0 };
-        if chart_rows < 3 {
-            // Two rows of charts say nothing; lanes do.
-            chart_rows = 0;
+        let mut shown = room.up_to(total.min(LANES_FIRST));
+        // Two rows of charts say nothing.
+        let mut chart_rows = if charts && lanes > 0 { room.whole(3) } else { 0 };
+        let has_charts = chart_rows > 0;
+        let legend = room.up_to(1);
+        let arrivals = room.up_to(1);
+        // Narrow screens have no room for long words, and fewer rows to spare.
+        let others_across = (width / if width < 120 { 40 } else { 48 }).max(1);
+        let rows_of_others = |lanes: u16| lanes.saturating_sub(1).div_ceil(others_across);
+        let mut others = room.up_to(rows_of_others(total.min(LANES_FIRST)));
+        let differ = if lanes > 1 { room.up_to(1) } else { 0 };
+        let title = 1 + room.up_to(content.title.clamp(1, TITLE) as u16 - 1);
+        if has_charts {
+            chart_rows += room.up_to(3);
         }
-        let legend = take(1);
-        let arrivals = take(1);
-        let others_across = (width / 40).max(1);
-        let others = take(total.saturating_sub(1).min(LANES_FIRST - 1).div_ceil(others_across));
-        let differ = if lanes > 1 { take(1) } else { 0 };
-        if chart_rows > 0 {
-            chart_rows += take(3);
+        shown += room.up_to(total - shown);
+        others += room.up_to(rows_of_others(total) - others);
+        let doubled = if limit { shown - u16::from(has_charts && shown > 0) } else { 0 };
+        let lane_rows = if doubled > 0 && room.whole(doubled) > 0 { 2 } else { 1 };
+        let about = room.whole(content.about.min(usize::from(height)) as u16);
+        if has_charts {
+            chart_rows += room.up_to(2);
         }
-        let shown = first_lanes + take(total - first_lanes);
-        if chart_rows > 0 {
-            chart_rows += take(2);
+        let gap = u16::from(room.whole(3) > 0);
+        if has_charts {
+            chart_rows += room.up_to(height / 3);
         }
-        let mut lane_rows = 1;
-        let doubled = shown.saturating_sub(u16::from(chart_rows > 0));
-        if limit && doubled > 0 && room >= doubled {
-            room -= doubled;
-            lane_rows = 2;
-        }
-        let mut take = |wanted: u16| {
-            let taken = wanted.min(room);
-            room -= taken;
-            taken
-        };
-        let gap = u16::from(take(3) == 3);
-        if chart_rows > 0 {
-            chart_rows += take(height / 6);
-        }
-        // Rows that were left because two rows of charts say nothing.
-        let shown = if chart_rows == 0 && has_charts { shown + take(total - shown) } else { shown };
         let first = chosen.saturating_sub(usize::from(shown) / 2).min(lanes.saturating_sub(usize::from(shown)));
         Self {
             fits,
-            area,
+            area: Rect::new(0, 0, width, height),
+            title,
+            about,
             names,
             strip,
             figures,
@@ -188,13 +181,45 @@ impl Layout {
     }
 }
 
+/// Rows that nothing has taken yet.
+struct Room(u16);
+
+impl Room {
+    /// Takes as many as there are, `wanted` at most.
+    fn up_to(&mut self, wanted: u16) -> u16 {
+        let taken = wanted.min(self.0);
+        self.0 -= taken;
+        taken
+    }
+
+    /// Takes all that is wanted or none.
+    fn whole(&mut self, wanted: u16) -> u16 {
+        if wanted <= self.0 { self.up_to(wanted) } else { 0 }
+    }
+}
+
+/// Names, strips and figures side by side; which figures.
+fn across(width: u16, content: Content) -> (Across, Across, Across, Columns) {
+    let columns = Columns::of(width, content.limit, content.delays);
+    let figures: u16 = super::lanes::figures(columns).map(|figure| figure.width).sum();
+    // A sign before the name, a space behind it; the labels of the charts need twelve, and a third
+    // of the screen is for the strips.
+    let most = width.saturating_sub(figures + 3 + width / 3).clamp(15, 28);
+    let names = content.names.clamp(12, usize::from(most)) as u16 + 2;
+    let names = Across { x: 0, width: names.min(width) };
+    let strip = Across { x: names.width, width: width.saturating_sub(names.width + figures + 1) };
+    (names, strip, Across { x: strip.x + strip.width + 1, width: figures }, columns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn rows(layout: &Layout) -> u16 {
         let doubled = (layout.lanes - u16::from(layout.charts > 0)) * (layout.lane_rows - 1);
-        6 + layout.arrivals
+        5 + layout.title
+            + layout.about
+            + layout.arrivals
             + layout.lanes
             + doubled
             + layout.charts
@@ -210,7 +235,14 @@ mod tests {
             for height in 12..80 {
                 for lanes in [0, 1, 2, 6, 12, 40, 1_000] {
                     for charts in [false, true] {
-                        let content = Content { names: 15, lanes, limit: height % 2 == 0, delays: true };
+                        let content = Content {
+                            title: 1 + lanes % 3,
+                            about: lanes % 5,
+                            names: 8 + lanes,
+                            lanes,
+                            limit: height % 2 == 0,
+                            delays: true,
+                        };
                         let layout = Layout::new((width, height), content, lanes / 2, charts);
                         assert!(rows(&layout) <= height, "{width}x{height}, {lanes} lanes: {layout:?}");
                         assert!(layout.figures.x + layout.figures.width <= width);
@@ -224,9 +256,18 @@ mod tests {
 
     #[test]
     fn six_lanes_fit_a_small_terminal_with_charts() {
-        let content = Content { names: 15, lanes: 6, limit: true, delays: true };
+        let content = Content { title: 1, names: 15, lanes: 6, limit: true, delays: true, ..Content::default() };
         let layout = Layout::new((80, 24), content, 0, true);
         assert_eq!((layout.lanes, layout.charts, layout.others, layout.others_across), (6, 6, 3, 2));
         assert_eq!((layout.arrivals, layout.legend, layout.differ), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_long_title_comes_before_tall_charts_and_eight_lanes_before_both() {
+        let content = Content { title: 2, names: 15, lanes: 6, limit: true, delays: true, ..Content::default() };
+        let layout = Layout::new((80, 24), content, 0, true);
+        assert_eq!((layout.title, layout.charts), (2, 5));
+        let eight = Layout::new((80, 24), Content { lanes: 8, ..content }, 0, true);
+        assert_eq!((eight.lanes, eight.charts, eight.others, eight.title), (8, 3, 4, 1));
     }
 }

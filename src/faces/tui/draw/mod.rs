@@ -9,7 +9,9 @@ mod moment;
 mod overlay;
 mod theme;
 
+use super::action::Run;
 use super::app::App;
+use crate::faces::format::fit;
 use layout::{Layout, SMALLEST};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -35,10 +37,14 @@ fn paint(app: &App, area: Rect, buf: &mut Buffer) {
     }
     let mut canvas = Canvas { app, layout, theme, buf };
     header::title(&mut canvas, 0);
-    header::state(&mut canvas, 1);
-    let mut y = 2;
+    let mut y = layout.title + layout.about;
+    header::state(&mut canvas, y);
+    y += 1;
     let Some(run) = &app.run else {
-        let text = "the scenario is being run; it is shown as soon as that is done";
+        let text = match app.running {
+            Some(_) => "running the scenario; it is shown once that is done",
+            None => "there is no run to show: r tries again, q quits",
+        };
         let x = area.width.saturating_sub(self::width(text) as u16) / 2;
         canvas.put(x, area.height / 2, text, area.width - x, theme.dim());
         header::keys(&mut canvas, area.height - 1);
@@ -79,9 +85,10 @@ fn paint(app: &App, area: Rect, buf: &mut Buffer) {
 
 fn too_small(area: Rect, buf: &mut Buffer) {
     let (width, height) = SMALLEST;
-    let long = format!("too small: needs at least {width}x{height}");
-    let short = format!("{width}x{height}");
-    let text = if self::width(&long) <= usize::from(area.width) { long } else { short };
+    let smallest = format!("{width}x{height}");
+    let forms =
+        [format!("too small: needs at least {smallest}"), format!("needs {smallest}"), smallest, "…".to_owned()];
+    let text = fit(fitting(&forms, area.width), usize::from(area.width));
     let x = area.width.saturating_sub(self::width(&text) as u16) / 2;
     buf.set_stringn(x, area.height / 2, text, usize::from(area.width), Style::new());
 }
@@ -91,23 +98,20 @@ pub(super) fn width(text: &str) -> usize {
     ratatui::text::Span::raw(text).width()
 }
 
-/// A text cut to this many columns, with an ellipsis if something is missing.
-fn fit(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut cut = String::new();
-    for letter in text.chars() {
-        cut.push(letter);
-        if width(&cut) + 1 > columns {
-            cut.pop();
-            break;
-        }
-    }
-    if columns > 0 {
-        cut.push('…');
-    }
-    cut
+/// A text in lines of at most `columns`, broken between words, blanks at its beginning kept.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let blanks: String = text.chars().take_while(|letter| *letter == ' ').take(columns / 2).collect();
+    let options = textwrap::Options::new(columns.max(1))
+        .subsequent_indent(&blanks)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}
+
+/// The first of several ways to say something that fits these columns; the last, shortest one if
+/// none does.
+fn fitting(forms: &[String], columns: u16) -> &str {
+    let fits = forms.iter().find(|form| width(form) <= usize::from(columns));
+    fits.or(forms.last()).map_or("", String::as_str)
 }
 
 /// The screen, what is painted on it, and how.
@@ -129,11 +133,41 @@ impl Canvas<'_> {
         self.buf.set_stringn(x, y, fit(text, usize::from(columns)), usize::from(columns), style).0
     }
 
+    /// Writes a text in `rows` lines at most, broken between words; `more` stands behind the last
+    /// of them if something is missing. Answers how many lines were written.
+    fn paragraph(
+        &mut self,
+        (x, y): (u16, u16),
+        text: &str,
+        (columns, rows): (u16, u16),
+        more: &str,
+        style: Style,
+    ) -> u16 {
+        let mut lines = wrapped(text, usize::from(columns));
+        if let Some(last) = usize::from(rows).checked_sub(1)
+            && lines.len() > usize::from(rows)
+        {
+            let room = usize::from(columns).saturating_sub(width(more));
+            let kept = wrapped(&lines[last], room).into_iter().next().unwrap_or_default();
+            lines[last] = kept.trim_end_matches([',', ':', ';']).to_owned() + more;
+        }
+        for (y, line) in (y..y.saturating_add(rows)).zip(&lines) {
+            self.put(x, y, line, columns, style);
+        }
+        (lines.len() as u16).min(rows)
+    }
+
     /// Writes a text that ends at column `x + columns`.
     fn put_right(&mut self, x: u16, y: u16, text: &str, columns: u16, style: Style) {
         let text = fit(text, usize::from(columns));
         let blank = columns.saturating_sub(width(&text) as u16);
         self.put(x + blank, y, &text, columns - blank, style);
+    }
+
+    /// Whose releases a lane's charts follow, where that is in question, in fewer and fewer words.
+    fn whose(&self, run: &Run, lane: usize) -> Option<[String; 3]> {
+        let key = self.app.covering()?.lanes[lane].key.as_deref()?;
+        (run.report.offered.keys > 1).then(|| [format!("of key {key}"), format!("key {key}"), key.to_owned()])
     }
 
     /// The cursor's column on the screen.

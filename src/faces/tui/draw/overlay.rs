@@ -1,10 +1,10 @@
 //! What lies over the lanes: help, a failure, the list of keys.
 
-use super::Canvas;
+use super::{Canvas, wrapped};
 use crate::faces::format::count;
 use crate::faces::tui::action::Run;
-use crate::faces::tui::app::Overlay;
 use crate::faces::tui::keys;
+use crate::faces::tui::overlay::Overlay;
 use crate::faces::tui::picker::Picker;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -76,10 +76,10 @@ fn help(canvas: &mut Canvas, scroll: usize) {
 
 fn failure(canvas: &mut Canvas, text: &str, scroll: usize) {
     let wide = canvas.layout.area.width.saturating_sub(8);
-    let lines: Vec<String> = text.lines().flat_map(|line| wrapped_as_is(line, usize::from(wide))).collect();
+    let lines: Vec<String> = text.lines().flat_map(|line| wrapped(line, usize::from(wide))).collect();
     let longest = lines.iter().map(|line| super::width(line)).max().unwrap_or(0).max(44);
     let kept = canvas.app.run.is_some();
-    let foot = if kept { "the run before is kept; r tries again, Esc closes" } else { "r tries again, q quits" };
+    let foot = if kept { "the run before is kept; r tries again, Esc closes" } else { "r tries again, Esc closes" };
     let inner = frame(
         canvas,
         "it could not be run again",
@@ -131,35 +131,4 @@ fn pick(canvas: &mut Canvas, run: &Run, picker: &Picker) {
         );
         canvas.put(inner.x, inner.y + inner.height - 1, &text, inner.width, dim);
     }
-}
-
-/// A text in lines of at most `columns`, broken between words.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if super::width(line) + 1 + super::width(word) <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-/// A line with its blanks, cut into pieces of at most `columns`.
-fn wrapped_as_is(line: &str, columns: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    for letter in line.chars() {
-        let piece = pieces.last_mut().expect("there is always a piece");
-        if super::width(piece) + 1 > columns.max(1) {
-            pieces.push(letter.to_string());
-        } else {
-            piece.push(letter);
-        }
-    }
-    pieces
 }

@@ -44,6 +44,16 @@ impl Theme {
         self.denied()
     }
 
+    /// A cell of a bar above the limit, `filled` by so many eighths; where there are no colours, even
+    /// the top of a bar has a sign of its own.
+    pub const fn above(self, filled: usize) -> &'static str {
+        match (filled, self.colour) {
+            (8.., _) | (4.., false) => EXCESS,
+            (_, true) => EIGHTHS[filled.saturating_sub(1)],
+            (_, false) => "▖",
+        }
+    }
+
     /// Traffic, before anybody decided.
     pub const fn offered(self) -> Style {
         Style::new()
@@ -113,6 +123,9 @@ impl Theme {
     }
 }
 
+/// What is above the limit, also where there are no colours; the shades stand for shares.
+pub const EXCESS: &str = "▞";
+
 /// Blocks of one to eight eighths.
 pub const EIGHTHS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
@@ -126,6 +139,8 @@ mod tests {
         let sign = |allowed, delayed, denied| plain.cell(Counts { allowed, delayed, denied }).sign;
         assert_eq!([sign(0, 0, 0), sign(3, 0, 0), sign(0, 3, 0), sign(0, 0, 3)], ["·", "▇", "~", "x"]);
         assert_eq!([sign(9, 0, 1), sign(5, 0, 5), sign(0, 1, 9)], ["▓", "▒", "░"]);
+        assert_eq!([1, 3, 4, 8].map(|filled| plain.above(filled)), ["▖", "▖", "▞", "▞"]);
+        assert_eq!([1, 4, 8].map(|filled| Theme::new(true).above(filled)), ["▁", "▄", "▞"]);
         assert_eq!(plain.cell(Counts { allowed: 1, delayed: 0, denied: 1 }).style, Style::new());
     }
 }
