@@ -18,15 +18,6 @@ impl Curve {
             self.line.windows(2).map(|pair| (pair[1].1 - pair[0].1).signum()).filter(|s| *s != 0).collect();
         slopes.windows(2).filter(|pair| pair[0] != pair[1]).count()
     }
-
-    /// The height of the line at `x`; where it is upright, the last one there.
-    pub fn height(&self, x: i32) -> Option<i32> {
-        let after = self.line.partition_point(|point| point.0 <= x);
-        let before = *self.line.get(after.checked_sub(1)?)?;
-        let Some(next) = self.line.get(after) else { return Some(before.1) };
-        let part = f64::from(x - before.0) / f64::from(next.0 - before.0);
-        Some(before.1 + (f64::from(next.1 - before.1) * part).round() as i32)
-    }
 }
 
 /// The same line without the points that lie between their neighbours.

@@ -253,15 +253,14 @@ impl Panel<'_> {
         painter.line(&curve.line, palette::STATE, 2);
     }
 
-    /// Whether the line of the lane's own state lies under that of the trailing count, all along.
-    pub fn hidden(&self, lane: usize, plot: Plot, own: Plot) -> bool {
-        let (trailing, state) = (self.trailing_curve(lane, plot), self.state_curve(lane, own));
-        let at = |share: i32| self.x + 1 + (self.width - 2) * share / 100;
-        let apart = (0..=100).map(at).filter(|x| match (trailing.height(*x), state.height(*x)) {
-            (Some(a), Some(b)) => (a - b).abs() > 2,
-            _ => true,
-        });
-        !state.line.is_empty() && apart.count() <= 2
+    /// Whether the line of the lane's own state lies under that of the trailing count, all but nowhere
+    /// apart.
+    pub fn hidden(&self, lane: usize) -> bool {
+        let detail = &self.detail.lanes[lane];
+        let pairs = || detail.trailing.iter().zip(&detail.level);
+        let apart =
+            pairs().filter(|(trailing, level)| (trailing.last - level.last).abs() > 0.01 * trailing.max.max(1.0));
+        pairs().len() > 0 && apart.count() * 50 <= pairs().len()
     }
 
     /// Whether some line is drawn as the top of a band.

@@ -184,15 +184,14 @@ impl<'a> Axes<'a> {
     fn state(self, index: usize) -> String {
         let mut text = words::state(&self.report.lanes[index]).to_owned();
         let (full, most) = (self.full(index), self.most(index));
-        if self.strip(index) || self.report.limit.is_none() && full > 0 {
+        if self.report.limit.is_none() && full > 0 {
             text.push_str(&format!(", full at {}", compact(full)));
         }
         if most > self.own(index, 0).highest {
             text.push_str(&format!(", up to {}", compact(most.round() as u64)));
         }
-        let (plot, own) = (self.plot(index, 0), self.own(index, 0));
         let mut followed = self.panels.iter().filter(|panel| !panel.skyline);
-        if self.report.limit.is_some() && !self.strip(index) && followed.all(|panel| panel.hidden(index, plot, own)) {
+        if self.report.limit.is_some() && !self.strip(index) && followed.all(|panel| panel.hidden(index)) {
             text.push_str(": the black line");
         }
         text

@@ -172,6 +172,8 @@ pub fn verdict(report: &Report, lane: &LaneReport) -> Vec<String> {
         return vec![match (counted(report, lane), lane.state.keys) {
             (Some(key), keys @ 2..) => format!("none of {} above (by {key})", count(u128::from(keys))),
             (Some(key), _) => format!("never above (by {key})"),
+            // What is counted are releases: a queue admits more than it lets out within a window.
+            (None, _) if lane.delayed > 0 => "never above when released".to_owned(),
             (None, _) => "never above the limit".to_owned(),
         }];
     }
