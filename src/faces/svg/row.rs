@@ -191,7 +191,10 @@ impl<'a> Axes<'a> {
             text.push_str(&format!(", up to {}", compact(most.round() as u64)));
         }
         let mut followed = self.panels.iter().filter(|panel| !panel.skyline);
-        if self.report.limit.is_some() && !self.strip(index) && followed.all(|panel| panel.hidden(index)) {
+        if self.report.limit.is_some_and(|limit| limit.units > 0)
+            && !self.strip(index)
+            && followed.all(|panel| panel.hidden(index))
+        {
             text.push_str(": the black line");
         }
         text

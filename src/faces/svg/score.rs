@@ -54,10 +54,10 @@ impl Scale {
     /// What the dot and the tick mean, below `top`.
     pub fn key(self, painter: &Painter<'_>, report: &Report, top: i32) {
         let window = words::window(report).unwrap_or_default();
-        let beyond = if self.passed(report) { " (arrow: off the scale)" } else { "" };
+        let worst = if self.passed(report) { "worst case (arrow: off the scale)" } else { "worst case on any traffic" };
         painter.dot((SCALE_X + 8, top + 19), 10, palette::INK);
         painter.rect((SCALE_X + 6, top + LINE + 6), (SCALE_X + 11, top + LINE + 32), palette::SOFT);
-        let texts = [format!("most in any {window} (1x: the limit)"), format!("worst case on any traffic{beyond}")];
+        let texts = [format!("most in any {window} (1x: the limit)"), worst.to_owned()];
         for (i, text) in texts.iter().enumerate() {
             let text = SMALL.clip(text, TEXT_X + TEXT_WIDTH - SCALE_X - 30);
             painter.text((SCALE_X + 30, top + 28 + i as i32 * LINE), SMALL, palette::SOFT, Anchor::Start, &text);
@@ -161,7 +161,7 @@ fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
         add(line, x, palette::DENIED_INK, &format!("{class}{denied}"));
         line += 1;
     }
-    if let Some(text) = words::units_admitted(report, lane) {
+    for text in words::units_admitted(report, lane).iter().flat_map(|text| SMALL.wrap(text, TEXT_WIDTH, 2)) {
         add(line, TEXT_X, palette::ALLOWED, &text);
         line += 1;
     }

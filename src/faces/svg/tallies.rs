@@ -76,7 +76,10 @@ impl Panel<'_> {
         for (column, sent) in lane.counts.iter().map(Counts::total).enumerate().filter(|(_, sent)| *sent > 0) {
             let begin = self.detail.edge(column);
             let stretch = self.detail.ticks.partition_point(|tick| *tick <= begin);
-            let next = Tally { left: self.column_x(column), right: self.column_x(column + 1), sent, stretch };
+            let left = self.column_x(column);
+            // A column of one instant has its arrivals where it begins.
+            let right = if self.column_ns() == Some(1) { left } else { self.column_x(column + 1) };
+            let next = Tally { left, right, sent, stretch };
             match clumps.last_mut() {
                 Some(last) if last.stretch == stretch && next.left - last.right < APART => *last = last.with(next),
                 _ => clumps.push(next),
