@@ -2,14 +2,11 @@
 
 use crate::report::{LaneReport, Report};
 
-/// Lanes of a group with a name of its own; two can name each other.
-const NAMED: usize = 3;
-
 /// The groups with names, in the report's order.
 fn named(report: &Report) -> impl Iterator<Item = (String, &Vec<String>)> {
     let any = report.offered.requests > 0;
-    let large = report.groups.iter().filter(move |group| any && group.len() >= NAMED);
-    large.enumerate().map(|(i, group)| {
+    let shared = report.groups.iter().filter(move |group| any && group.len() > 1);
+    shared.enumerate().map(|(i, group)| {
         let letter = u8::try_from(i).ok().filter(|i| *i < 26).map_or('Z', |i| char::from(b'A' + i));
         (format!("group {letter}"), group)
     })
@@ -37,21 +34,10 @@ const fn alike(lanes: usize) -> &'static str {
     if lanes == 1 { "admits at once" } else { "decide alike" }
 }
 
-/// A lane's tag: its group, or the one lane that decides or admits as it does.
+/// A lane's tag: its group, and whether it only admits what others of it admit at once.
 pub fn tag(report: &Report, lane: &LaneReport) -> Option<String> {
-    if report.offered.requests == 0 {
-        return None;
-    }
-    if let Some((name, group)) = named(report).find(|(_, group)| group.contains(&lane.name)) {
-        let prompt = |name: &String| report.lane(name).is_some_and(|lane| lane.delayed == 0);
-        let later = lane.delayed > 0 && group.iter().any(prompt);
-        return Some(if later { format!("{name}, later") } else { name });
-    }
-    let group = report.groups.iter().find(|group| group.contains(&lane.name))?;
-    let other = report.lane(group.iter().find(|name| **name != lane.name)?)?;
-    let first = |lane: &LaneReport| lane.same_as.clone().unwrap_or_else(|| lane.name.clone());
-    if first(lane) == first(other) {
-        return Some(format!("same as {}", other.name));
-    }
-    (lane.delayed > 0).then(|| format!("admits as {}", other.name))
+    let (name, group) = named(report).find(|(_, group)| group.contains(&lane.name))?;
+    let prompt = |name: &String| report.lane(name).is_some_and(|lane| lane.delayed == 0);
+    let later = lane.delayed > 0 && group.iter().any(prompt);
+    Some(if later { format!("{name}, later") } else { name })
 }

@@ -142,7 +142,7 @@ impl Legend {
                 painter.line(&[(x + 17, y - 9), (x + 34, y - 9)], palette::STATE, 2);
             }
             Sign::Restart => painter.upright(x + 16, (y - 12, y + 12), RESTART_DASH, palette::STATE),
-            Sign::Skyline => painter.rect((x, y - 9), (x + 32, y + 9), palette::BAND),
+            Sign::Skyline => painter.rect((x, y - 9), (x + 32, y + 9), palette::FAINT),
             Sign::Group | Sign::More => {}
         }
     }

@@ -194,7 +194,8 @@ impl Panel<'_> {
             let curve = self.trailing_curve(lane, plot);
             (curve.line, curve.band)
         };
-        painter.polygon(&band, palette::BAND);
+        // Lighter than what is above the limit, in grey too.
+        painter.polygon(&band, if self.skyline { palette::FAINT } else { palette::BAND });
         if line.iter().any(|(_, y)| *y < plot.limit) {
             painter.polygon(&above(&line, plot.limit), palette::EXCESS);
         }
