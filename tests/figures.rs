@@ -114,7 +114,7 @@ fn unusual_sheets_can_be_read() {
             "limit = \"100/1m\"\nduration = \"5m\"\n[[traffic]]\nburst = { requests = 9000, at = \"1m\", over = \"1m\" }\n"
                 .to_owned(),
         ),
-        ("nanoseconds", format!("limit = \"3/10ns\"\nduration = \"10ns\"\n[[traffic]]\nsteady = {{ rate = \"1/2ns\" }}\n")),
+        ("nanoseconds", "limit = \"3/10ns\"\nduration = \"10ns\"\n[[traffic]]\nsteady = { rate = \"1/2ns\" }\n".to_owned()),
         (
             "one arrival",
             format!("limit = \"9/1m\"\n[[traffic]]\nburst = {{ requests = 1, at = \"1s\" }}\n[[lane]]\nname = \"{}\"\ngcra = {{}}\n", "数の制限".repeat(15)),

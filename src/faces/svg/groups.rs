@@ -8,7 +8,7 @@ fn named(report: &Report) -> impl Iterator<Item = (String, &Vec<String>)> {
     let shared = report.groups.iter().filter(move |group| any && group.len() > 1);
     shared.enumerate().map(|(i, group)| {
         let letter = u8::try_from(i).ok().filter(|i| *i < 26).map_or('Z', |i| char::from(b'A' + i));
-        (format!("group {letter}"), group)
+        (letter.to_string(), group)
     })
 }
 

@@ -15,7 +15,7 @@ const BETWEEN: i32 = 36;
 /// Height of a line.
 const LINE: i32 = 36;
 /// Width of a group's name and of what surrounds it.
-const TAG: i32 = 140;
+const TAG: i32 = 60;
 
 /// What an entry explains.
 #[derive(Clone, Copy, PartialEq, Eq)]

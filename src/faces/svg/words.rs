@@ -263,9 +263,9 @@ pub fn description(report: &Report) -> String {
         parts.extend(units_admitted(report, lane));
         parts.extend(classes(lane).into_iter().map(|(class, denied)| format!("denied {class}{denied}")));
         parts.extend(waits(lane));
-        parts.extend(groups::tag(report, lane));
+        parts.extend(groups::tag(report, lane).map(|tag| format!("group {tag}")));
         sentences.push(format!("{}.", parts.join(", ")));
     }
-    sentences.extend(groups::list(report).into_iter().map(|(name, members)| format!("{name}: {members}.")));
+    sentences.extend(groups::list(report).into_iter().map(|(name, members)| format!("Group {name}: {members}.")));
     sentences.join(" ")
 }
