@@ -130,6 +130,16 @@ const ROUND_SECONDS: [i64; 20] = [
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
 ];
 
+/// Round spans in ascending order, in nanoseconds: 1, 2 and 5 of each power of ten below a second, what
+/// clocks are divided into above, then whole weeks. One that is 60 times another or more is a multiple
+/// of it.
+pub fn round_spans() -> impl Iterator<Item = i64> {
+    let below = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
+    let above = ROUND_SECONDS.into_iter().map(|step| step * NANOS_PER_SECOND as i64);
+    let weeks = (1..64).map(|doubling| (604_800 * NANOS_PER_SECOND as i64).saturating_mul(1 << doubling.min(20)));
+    below.chain(above).chain(weeks)
+}
+
 /// Instants from `from` to before `until` on round times of the clock, at equal distances, at most
 /// `most`: where a time axis has its labels.
 #[must_use]
@@ -139,10 +149,7 @@ pub fn round_instants(from: SimTime, until: SimTime, most: usize) -> Vec<SimTime
         return Vec::new();
     }
     let fits = |step: &i64| span / step < most as i64;
-    let below = (0..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
-    let above = ROUND_SECONDS.into_iter().map(|step| step * NANOS_PER_SECOND as i64);
-    let weeks = (1..64).map(|doubling| (604_800 * NANOS_PER_SECOND as i64).saturating_mul(1 << doubling.min(20)));
-    let Some(step) = below.chain(above).chain(weeks).find(fits) else { return Vec::new() };
+    let Some(step) = round_spans().find(fits) else { return Vec::new() };
     let first = i128::from(from.nanos()).div_euclid(i128::from(step)) * i128::from(step);
     (0..=most as i128 + 1)
         .filter_map(|i| i64::try_from(first + i * i128::from(step)).ok())

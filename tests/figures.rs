@@ -17,18 +17,18 @@ const SHOWN_WIDTH: f64 = 900.0;
 /// Bytes of a sheet with six lanes, whatever the traffic.
 const MOST_BYTES: usize = 300_000;
 
-fn look(plan: &Plan, options: Options) -> (Report, Sheet) {
+pub fn look(plan: &Plan, options: Options) -> (Report, Sheet) {
     let outcome = runner::run(plan, options, Extras::default(), &mut |_| true).expect("runs");
     let sheet = runner::sheet(plan, &outcome, options, &mut || true).expect("runs again");
     (outcome.report, sheet)
 }
 
-fn draw(plan: &Plan, options: Options) -> String {
+pub fn draw(plan: &Plan, options: Options) -> String {
     let (report, sheet) = look(plan, options);
     svg::sheet(&report, &sheet)
 }
 
-fn embedded(name: &str) -> Plan {
+pub fn embedded(name: &str) -> Plan {
     ScenarioSource::load(name).and_then(|source| Plan::new(&source, &[])).expect("a scenario of ours")
 }
 
@@ -41,7 +41,7 @@ fn source(text: &str) -> ScenarioSource {
     }
 }
 
-fn stated(text: &str) -> Plan {
+pub fn stated(text: &str) -> Plan {
     Plan::new(&source(text), &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -113,6 +113,25 @@ fn unusual_sheets_can_be_read() {
             "nine thousand",
             "limit = \"100/1m\"\nduration = \"5m\"\n[[traffic]]\nburst = { requests = 9000, at = \"1m\", over = \"1m\" }\n"
                 .to_owned(),
+        ),
+        ("nanoseconds", "limit = \"3/10ns\"\nduration = \"10ns\"\n[[traffic]]\nsteady = { rate = \"1/2ns\" }\n".to_owned()),
+        (
+            "one arrival",
+            format!("limit = \"9/1m\"\n[[traffic]]\nburst = {{ requests = 1, at = \"1s\" }}\n[[lane]]\nname = \"{}\"\ngcra = {{}}\n", "数の制限".repeat(15)),
+        ),
+        (
+            "huge costs",
+            format!(
+                "title = \"{long}\"\nlimit = \"1_000_000_000_000/1m\"\nduration = \"3m\"\n\
+                 [[traffic]]\nburst = {{ requests = 2000, at = \"59s\", over = \"2s\" }}\ncost = 987_654_303\n\
+                 [[lane]]\nfixed-window = {{}}\n[[lane]]\ntoken-bucket = {{}}\n[[lane]]\nfixed-window = {{ limit = \"9_000_000_000_000_000/1m\" }}\n"
+            ),
+        ),
+        (
+            "many classes",
+            (0..7).fold("limit = \"5/1m\"\nduration = \"3m\"\n".to_owned(), |text, class| {
+                text + &format!("[[traffic]]\nclass = \"class {class:->40}\"\nsteady = {{ rate = \"6/1m\" }}\n")
+            }),
         ),
         (
             "hostile",
@@ -299,7 +318,7 @@ fn width(text: &str, bold: bool) -> f64 {
     text.chars().map(of).sum::<f64>() * if bold { 1.1 } else { 1.0 }
 }
 
-fn number(node: Node<'_, '_>, name: &str) -> f64 {
+pub fn number(node: Node<'_, '_>, name: &str) -> f64 {
     let text = node.attribute(name).unwrap_or_else(|| panic!("{} without {name}", node.tag_name().name()));
     text.parse().unwrap_or_else(|_| panic!("{name}=\"{text}\""))
 }

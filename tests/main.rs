@@ -13,6 +13,7 @@ mod extreme_runs;
 mod extremes;
 mod facts;
 mod figures;
+mod figures_recounted;
 mod frames;
 mod laws;
 mod limiters;

@@ -22,8 +22,8 @@ use super::amount::div_up;
 use super::{Algorithm, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
-use std::hint::select_unpredictable;
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// What a window's edges are tied to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -134,7 +134,8 @@ impl<T: Ticks> Schedule<T> {
     #[inline(always)]
     pub fn delay(&self, done: T, at: SimTime) -> u64 {
         let now = self.now(at);
-        done.max(now).minus(now).nanos(self.units)
+        // Where nothing is ever released, nothing waits.
+        done.max(now).minus(now).nanos(self.units.max(1))
     }
 
     /// Nanoseconds, rounded up, that `backlog` takes.

@@ -21,11 +21,10 @@
 //! `SimpleRateThrottle` keeps the same list.
 
 use super::amount::div_up;
-use super::{Algorithm, Decision, Level, Used};
+use super::{Algorithm, Decision, Level, Ring, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// Whether an entry exactly one window old still counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,13 +64,13 @@ impl SlidingLogSpec {
 /// One admitted attempt.
 pub trait Entry: Copy + Send + Sync + std::fmt::Debug + 'static {
     /// Records `cost` units at `at`.
-    fn record(log: &mut VecDeque<Self>, at: i64, cost: u64);
+    fn record(log: &mut Ring<Self>, at: i64, cost: u64);
     /// When it was admitted.
     fn at(self) -> i64;
     /// How many units it took.
     fn cost(self) -> u64;
     /// Takes back up to `units` of what was recorded at `at`; returns how many.
-    fn take_back(log: &mut VecDeque<Self>, at: i64, units: u64) -> u64;
+    fn take_back(log: &mut Ring<Self>, at: i64, units: u64) -> u64;
 }
 
 /// An entry of one unit: attempts of a higher cost leave several.
@@ -80,7 +79,7 @@ pub struct UnitEntry(i64);
 
 impl Entry for UnitEntry {
     #[inline(always)]
-    fn record(log: &mut VecDeque<Self>, at: i64, cost: u64) {
+    fn record(log: &mut Ring<Self>, at: i64, cost: u64) {
         for _ in 0..cost {
             log.push_back(Self(at));
         }
@@ -93,12 +92,14 @@ impl Entry for UnitEntry {
     fn cost(self) -> u64 {
         1
     }
-    fn take_back(log: &mut VecDeque<Self>, at: i64, units: u64) -> u64 {
-        let end = log.partition_point(|entry| entry.0 <= at);
-        let same = end - log.partition_point(|entry| entry.0 < at);
-        let taken = same.min(usize::try_from(units).unwrap_or(usize::MAX));
-        log.drain(end - taken..end);
-        taken as u64
+    fn take_back(log: &mut Ring<Self>, at: i64, units: u64) -> u64 {
+        log.edit(|log| {
+            let end = log.partition_point(|entry| entry.0 <= at);
+            let same = end - log.partition_point(|entry| entry.0 < at);
+            let taken = same.min(usize::try_from(units).unwrap_or(usize::MAX));
+            log.drain(end - taken..end);
+            taken as u64
+        })
     }
 }
 
@@ -111,7 +112,7 @@ pub struct WeightedEntry {
 
 impl Entry for WeightedEntry {
     #[inline(always)]
-    fn record(log: &mut VecDeque<Self>, at: i64, cost: u64) {
+    fn record(log: &mut Ring<Self>, at: i64, cost: u64) {
         if cost > 0 {
             log.push_back(Self { at, cost });
         }
@@ -124,19 +125,21 @@ impl Entry for WeightedEntry {
     fn cost(self) -> u64 {
         self.cost
     }
-    fn take_back(log: &mut VecDeque<Self>, at: i64, units: u64) -> u64 {
-        let mut left = units;
-        let mut end = log.partition_point(|entry| entry.at <= at);
-        while left > 0 && end > 0 && log[end - 1].at == at {
-            end -= 1;
-            let given = log[end].cost.min(left);
-            log[end].cost -= given;
-            left -= given;
-            if log[end].cost == 0 {
-                log.remove(end);
+    fn take_back(log: &mut Ring<Self>, at: i64, units: u64) -> u64 {
+        log.edit(|log| {
+            let mut left = units;
+            let mut end = log.partition_point(|entry| entry.at <= at);
+            while left > 0 && end > 0 && log[end - 1].at == at {
+                end -= 1;
+                let given = log[end].cost.min(left);
+                log[end].cost -= given;
+                left -= given;
+                if log[end].cost == 0 {
+                    log.remove(end);
+                }
             }
-        }
-        units - left
+            units - left
+        })
     }
 }
 
@@ -153,7 +156,7 @@ pub struct SlidingLog<E> {
 /// linger until their room is needed.
 #[derive(Clone, Debug)]
 pub struct Log<E> {
-    entries: VecDeque<E>,
+    entries: Ring<E>,
     sum: u64,
 }
 
@@ -182,7 +185,7 @@ impl<E: Entry> SlidingLog<E> {
 
     /// Units of the entries that count at `at`.
     fn used(&self, log: &Log<E>, at: i64) -> u64 {
-        let gone: u64 = log.entries.iter().take_while(|e| !self.live(**e, at)).map(|e| e.cost()).sum();
+        let gone: u64 = log.entries.iter().take_while(|e| !self.live(*e, at)).map(|e| e.cost()).sum();
         log.sum - gone
     }
 
@@ -192,7 +195,7 @@ impl<E: Entry> SlidingLog<E> {
         let room = self.units.saturating_sub(cost);
         while log.sum > room {
             match log.entries.front() {
-                Some(oldest) if !self.live(*oldest, at) => {
+                Some(oldest) if !self.live(oldest, at) => {
                     log.sum -= oldest.cost();
                     log.entries.pop_front();
                 }
@@ -201,11 +204,28 @@ impl<E: Entry> SlidingLog<E> {
         }
     }
 
+    /// Appends an entry of `cost` units. What has left makes place before the ring grows.
+    #[inline(always)]
+    fn append(&self, log: &mut Log<E>, at: i64, cost: u64) {
+        if log.entries.is_full() {
+            self.drop_gone(log, at);
+        }
+        E::record(&mut log.entries, at, cost);
+        log.sum = log.sum.saturating_add(cost);
+    }
+
+    #[cold]
+    fn drop_gone(&self, log: &mut Log<E>, at: i64) {
+        while let Some(oldest) = log.entries.front().filter(|oldest| !self.live(*oldest, at)) {
+            log.sum -= oldest.cost();
+            log.entries.pop_front();
+        }
+    }
+
     #[inline(always)]
     fn record(&self, log: &mut Log<E>, at: i64, cost: u64) {
         self.make_room(log, at, cost);
-        E::record(&mut log.entries, at, cost);
-        log.sum = log.sum.saturating_add(cost);
+        self.append(log, at, cost);
     }
 
     /// Time from `at` until at most `target` units count.
@@ -215,7 +235,7 @@ impl<E: Entry> SlidingLog<E> {
         if used <= target {
             return SimDuration::ZERO;
         }
-        for entry in log.entries.iter().skip_while(|e| !self.live(**e, now)) {
+        for entry in log.entries.iter().skip_while(|e| !self.live(*e, now)) {
             used -= entry.cost();
             if used <= target {
                 return SimTime::from_nanos(entry.at() + self.lifetime).since(at);
@@ -229,7 +249,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
     type State = Log<E>;
 
     fn initial(&self, _at: SimTime) -> Log<E> {
-        Log { entries: VecDeque::new(), sum: 0 }
+        Log { entries: Ring::new(), sum: 0 }
     }
 
     #[inline]
@@ -257,7 +277,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         let at = Self::clamp(log, at);
         let cost = cost.min(self.units);
         self.record(log, at, cost);
-        while let Some(oldest) = log.entries.front().copied()
+        while let Some(oldest) = log.entries.front()
             && log.sum - oldest.cost() >= self.units
         {
             log.sum -= oldest.cost();
@@ -301,8 +321,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
             let now = Self::clamp(log, at);
             self.make_room(log, now, cost);
             if log.sum <= self.units - cost {
-                E::record(&mut log.entries, now, cost);
-                log.sum += cost;
+                self.append(log, now, cost);
                 return Decision::Allow;
             }
         }

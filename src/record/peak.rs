@@ -4,11 +4,9 @@
 //! release on arrival: an entry carries one bit a lane, and each lane has its own sum. Entries that
 //! have left the span linger until a sum could set a record, so that most arrivals only append.
 
-use crate::limiter::{KeyId, Verdicts};
+use crate::limiter::{KeyId, Ring, Verdicts};
 use crate::sim::{Lane, LanePlan, Observer, Step};
 use crate::time::{SimDuration, SimTime};
-use hashbrown::HashMap;
-use std::collections::VecDeque;
 
 /// The most units released in a span, and where that was first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,26 +74,49 @@ pub fn peak_window(
 #[derive(Debug)]
 struct PeakWindow<const N: usize> {
     span: i64,
-    /// Sums above this are excess.
-    limit: u64,
+    /// For each stream, sums above this are excess.
+    limits: [u64; N],
     column: usize,
     plan: Option<LanePlan>,
     streams: Vec<Stream>,
     ordered: bool,
     keys: Vec<KeyWindow<N>>,
-    /// For each stream, a sum of at least this is looked at closely.
+    /// For each stream, a sum of at least this may be a record.
     notice: [u64; N],
     records: [Record; N],
+    excess: Vec<KeyExcess<N>>,
 }
 
 /// What was released of one key in the last span.
 #[derive(Clone, Debug)]
 struct KeyWindow<const N: usize> {
-    entries: VecDeque<Entry>,
-    /// Entries that have been removed.
-    removed: u64,
     /// Units of the entries, a sum a stream.
     sums: [u64; N],
+    entries: Ring<Entry>,
+    /// Its place in the list of excesses, if a stream ever was above the limit.
+    excess: u32,
+    /// Streams that are above the limit as of the last release that counts for them, one bit each.
+    over: u8,
+    /// Streams that ever were.
+    ever: u8,
+}
+
+/// How long each stream of one key was above the limit.
+#[derive(Clone, Debug)]
+struct KeyExcess<const N: usize> {
+    /// Since when it is, where it is.
+    since: [i64; N],
+    total: [u64; N],
+}
+
+/// The best of one stream, and who passed the limit.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    units: u64,
+    from: i64,
+    key: u32,
+    keys_over: u64,
+    first_over: i64,
 }
 
 /// A release: its instant, and its units and streams (one bit each) in one word.
@@ -124,12 +145,6 @@ impl Entry {
     const fn streams(self) -> u8 {
         self.units_and_streams as u8
     }
-
-    /// Units if the entry is of stream `i`.
-    #[inline]
-    const fn of(self, i: usize) -> u64 {
-        self.units() * (self.units_and_streams >> i & 1)
-    }
 }
 
 /// For each set of streams, all ones for those in it.
@@ -150,64 +165,38 @@ const fn masks() -> [[u64; MAX_STREAMS]; 256] {
 }
 
 impl<const N: usize> KeyWindow<N> {
-    const EMPTY: Self = Self { entries: VecDeque::new(), removed: 0, sums: [0; N] };
+    fn new() -> Self {
+        Self { sums: [0; N], entries: Ring::new(), excess: u32::MAX, over: 0, ever: 0 }
+    }
 
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, entry: Entry) {
         let masks = &MASKS[usize::from(entry.streams())];
         for (sum, mask) in self.sums.iter_mut().zip(masks) {
             *sum += entry.units() & mask;
         }
-        self.entries.push_back(entry);
-    }
-
-    /// Lets what is a span old at `at` leave.
-    #[inline]
-    fn expire(&mut self, at: i64, span: i64) {
-        while let Some(entry) = self.entries.front().copied().filter(|entry| entry.at <= at - span) {
-            let masks = &MASKS[usize::from(entry.streams())];
-            for (sum, mask) in self.sums.iter_mut().zip(masks) {
-                *sum -= entry.units() & mask;
-            }
-            self.entries.pop_front();
-            self.removed += 1;
+        // Releases of one instant leave as one.
+        if let Some(newest) = self.entries.back_mut()
+            && newest.at == entry.at
+            && newest.streams() == entry.streams()
+            && newest.units() + entry.units() <= ENTRY_UNITS
+        {
+            *newest = Entry::new(entry.at, newest.units() + entry.units(), entry.streams());
+        } else {
+            self.entries.push_back(entry);
         }
     }
 
-    /// Whether a stream of the set has a sum that is to be noticed.
-    #[inline]
-    fn notable(&self, notice: &[u64; N], streams: u8) -> bool {
-        let masks = &MASKS[usize::from(streams)];
-        // Sums and thresholds fit 63 bits: a difference is negative below the threshold.
-        let mut below = -1;
-        for ((sum, notice), mask) in self.sums.iter().zip(notice).zip(masks) {
-            below &= (*sum as i64).wrapping_sub(*notice as i64) | !(*mask as i64);
+    /// Streams of the set whose sums may be records, or above the limit without being known to be.
+    #[inline(always)]
+    fn notable(&self, notice: &[u64; N], limits: &[u64; N], streams: u8) -> u8 {
+        let (mut records, mut above) = (0, 0);
+        for (i, ((sum, notice), limit)) in self.sums.iter().zip(notice).zip(limits).enumerate() {
+            records |= u8::from(sum >= notice) << i;
+            above |= u8::from(sum > limit) << i;
         }
-        below >= 0
+        (records | above & !self.over) & streams
     }
-}
-
-#[derive(Clone, Debug)]
-struct Record {
-    units: u64,
-    from: i64,
-    key: u32,
-    over: HashMap<u32, Over, foldhash::fast::FixedState>,
-    first_over: i64,
-}
-
-/// One key of one stream above the limit.
-#[derive(Clone, Copy, Debug)]
-struct Over {
-    /// Until when it is known to be above: a window after the last release there may be.
-    until: i128,
-    total: u128,
-    /// Entries (counted from the ring's first ever) that must leave before it no longer is.
-    cut: u64,
-    /// Units of the entries from `cut` on.
-    kept: u64,
-    /// Entries (counted alike) that these numbers know of.
-    known: u64,
 }
 
 impl<const N: usize> PeakWindow<N> {
@@ -220,17 +209,23 @@ impl<const N: usize> PeakWindow<N> {
         ordered: bool,
     ) -> Self {
         assert!(streams.len() <= N, "one sum a stream");
-        let record = Record { units: 0, from: i64::MAX, key: u32::MAX, over: HashMap::default(), first_over: i64::MAX };
+        // What was offered may well be above the limit: nobody asks for how long.
+        let limits = std::array::from_fn(|i| match streams.get(i) {
+            Some(Stream::Lane(_)) => limit.unwrap_or(u64::MAX),
+            _ => u64::MAX,
+        });
+        let record = Record { units: 0, from: i64::MAX, key: u32::MAX, keys_over: 0, first_over: i64::MAX };
         Self {
             span: i64::try_from(span.short_nanos()).expect("a configured span is below 2^62"),
-            limit: limit.unwrap_or(i64::MAX as u64),
+            limits,
             column,
             plan,
             streams,
             ordered,
             keys: Vec::new(),
             notice: [1; N],
-            records: std::array::from_fn(|_| record.clone()),
+            records: [record; N],
+            excess: Vec::new(),
         }
     }
 
@@ -245,14 +240,20 @@ impl<const N: usize> PeakWindow<N> {
         std::hint::black_box(seen);
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, key: KeyId, at: i64, cost: u64, streams: u8) {
         if cost == 0 || streams == 0 {
             return;
         }
         let index = key.index();
         if index >= self.keys.len() {
-            self.keys.resize(index + 1, KeyWindow::EMPTY);
+            self.keys.resize_with(index + 1, KeyWindow::new);
+        }
+        // When a stream falls below the limit again shows only before this release counts for it;
+        // and what has left makes place before a ring grows.
+        let window = &self.keys[index];
+        if window.over & streams != 0 || window.entries.is_full() {
+            self.expire(index, at);
         }
         let window = &mut self.keys[index];
         let mut rest = cost;
@@ -261,19 +262,41 @@ impl<const N: usize> PeakWindow<N> {
             rest -= ENTRY_UNITS;
         }
         window.add(Entry::new(at, rest, streams));
-        if window.notable(&self.notice, streams) {
+        if window.notable(&self.notice, &self.limits, streams) != 0 {
             self.settle(key.0, at, streams);
         }
     }
 
-    /// Makes a key's sums exact and looks for records.
-    fn settle(&mut self, key: u32, at: i64, streams: u8) {
-        let window = &mut self.keys[key as usize];
-        window.expire(at, self.span);
-        if !window.notable(&self.notice, streams) {
-            return;
+    /// Lets what is a span old at `at` leave.
+    #[inline(always)]
+    fn expire(&mut self, index: usize, at: i64) {
+        let window = &mut self.keys[index];
+        while let Some(entry) = window.entries.front().filter(|entry| entry.at <= at - self.span) {
+            let masks = &MASKS[usize::from(entry.streams())];
+            for (sum, mask) in window.sums.iter_mut().zip(masks) {
+                *sum -= entry.units() & mask;
+            }
+            window.entries.pop_front();
+            if window.over & entry.streams() != 0 {
+                let excess = &mut self.excess[window.excess as usize];
+                for i in 0..N {
+                    if window.over & entry.streams() & 1 << i != 0 && window.sums[i] <= self.limits[i] {
+                        excess.total[i] += (entry.at + self.span - excess.since[i]) as u64;
+                        window.over &= !(1 << i);
+                    }
+                }
+            }
         }
-        for i in (0..N).filter(|i| streams >> i & 1 == 1) {
+    }
+
+    /// Makes a key's sums exact, looks for records and for streams that have passed the limit.
+    fn settle(&mut self, key: u32, at: i64, streams: u8) {
+        self.expire(key as usize, at);
+        let window = &mut self.keys[key as usize];
+        let mut notable = window.notable(&self.notice, &self.limits, streams);
+        while notable != 0 {
+            let i = notable.trailing_zeros() as usize;
+            notable &= notable - 1;
             let (sum, record) = (window.sums[i], &mut self.records[i]);
             // A span as good as the record's counts if it begins earlier, or for an earlier key.
             let may_tie = |record: &Record| at - self.span < record.from;
@@ -284,57 +307,40 @@ impl<const N: usize> PeakWindow<N> {
                     (record.units, record.from, record.key) = (sum, from, key);
                 }
             }
-            if sum > self.limit {
-                record.exceed(key, i, sum, self.limit, window, at, self.span);
-            }
             // In order of time, no later span begins earlier either.
             let as_good = if may_tie(record) || !self.ordered { record.units } else { record.units + 1 };
-            self.notice[i] = as_good.min(self.limit + 1).max(1);
+            self.notice[i] = as_good.max(1);
+            let bit = 1 << i;
+            if sum > self.limits[i] && window.over & bit == 0 {
+                window.over |= bit;
+                if window.excess == u32::MAX {
+                    window.excess = u32::try_from(self.excess.len()).expect("fewer keys than 2^32");
+                    self.excess.push(KeyExcess { since: [0; N], total: [0; N] });
+                }
+                self.excess[window.excess as usize].since[i] = at;
+                record.keys_over += u64::from(window.ever & bit == 0);
+                record.first_over = record.first_over.min(at);
+                window.ever |= bit;
+            }
         }
     }
-}
 
-impl Record {
-    /// Notes that `sum` units of stream `i` lie in the span that ends at `at`.
-    #[allow(clippy::too_many_arguments)]
-    fn exceed<const N: usize>(
-        &mut self,
-        key: u32,
-        i: usize,
-        sum: u64,
-        limit: u64,
-        ring: &KeyWindow<N>,
-        at: i64,
-        span: i64,
-    ) {
-        let end = ring.removed + ring.entries.len() as u64;
-        self.first_over = self.first_over.min(at);
-        let over = self.over.entry(key).or_insert(Over {
-            until: i128::from(at),
-            total: 0,
-            cut: ring.removed,
-            kept: 0,
-            known: ring.removed,
-        });
-        // The cut only moves forward: what has come since it was found only adds to what is kept.
-        if over.cut < ring.removed {
-            (over.cut, over.kept) = (ring.removed, sum);
-        } else {
-            let news = over.known.max(over.cut) - ring.removed;
-            let news = ring.entries.iter().skip(news as usize);
-            over.kept += news.map(|entry| entry.of(i)).sum::<u64>();
+    /// For how long stream `i` of a key was above the limit, to the end of its last span.
+    fn time_over(&self, key: u32, i: usize) -> u128 {
+        let Some(window) = self.keys.get(key as usize).filter(|window| window.ever >> i & 1 == 1) else { return 0 };
+        let excess = &self.excess[window.excess as usize];
+        let mut total = u128::from(excess.total[i]);
+        let mut sum = window.sums[i];
+        let mut entries = window.entries.iter().filter(|entry| entry.streams() >> i & 1 == 1);
+        if window.over >> i & 1 == 1
+            && let Some(last) = entries.find(|entry| {
+                sum -= entry.units();
+                sum <= self.limits[i]
+            })
+        {
+            total += (i128::from(last.at) + i128::from(self.span) - i128::from(excess.since[i])) as u128;
         }
-        over.known = end;
-        // The entries before the cut are those that must leave.
-        while over.kept > limit {
-            let entry = ring.entries[(over.cut - ring.removed) as usize];
-            over.kept -= entry.of(i);
-            over.cut += 1;
-        }
-        let last = ring.entries[(over.cut - ring.removed - 1) as usize].at;
-        let until = i128::from(last) + i128::from(span);
-        over.total += (until - over.until.max(i128::from(at))).max(0) as u128;
-        over.until = over.until.max(until);
+        total
     }
 }
 
@@ -352,9 +358,9 @@ impl<const N: usize> PeakStreams for PeakWindow<N> {
     fn excess(&self, stream: usize) -> Excess {
         let record = &self.records[stream];
         Excess {
-            keys: record.over.len() as u64,
-            first: (!record.over.is_empty()).then_some(SimTime::from_nanos(record.first_over)),
-            peak_key_ns: record.over.get(&record.key).map_or(0, |over| over.total),
+            keys: record.keys_over,
+            first: (record.keys_over > 0).then_some(SimTime::from_nanos(record.first_over)),
+            peak_key_ns: self.time_over(record.key, stream),
         }
     }
 }

@@ -5,15 +5,15 @@ use crate::time::SimTime;
 /// What a comparison sheet draws beside the report.
 #[derive(Clone, Debug)]
 pub struct Sheet {
-    /// The whole run, until what it did to the limit is over.
+    /// The whole run, until what it did to the limit is over, and up to round times around it.
     pub whole: Detail,
-    /// The report's focus.
+    /// The report's focus, up to round times around it.
     pub focus: Detail,
 }
 
 impl Sheet {
-    /// Columns of each span.
-    pub const COLUMNS: usize = 480;
+    /// Columns of each span at most.
+    pub const COLUMNS: usize = 600;
     /// Arrivals kept one by one.
     pub const KEEP: usize = 240;
 }

@@ -23,8 +23,8 @@ impl Header {
         let report = axes.report;
         let width = WIDTH - 2 * MARGIN;
         Self {
-            title: TITLE.balance(&clean(&title(report)), width, 3),
-            about: ABOUT.wrap(&clean(report.about.as_deref().unwrap_or("")), width, 5),
+            title: TITLE.balance(&clean(&title(report)), width, 8),
+            about: ABOUT.wrap(&clean(report.about.as_deref().unwrap_or("")), width, 12),
             legend: Legend::new(axes, width),
         }
     }

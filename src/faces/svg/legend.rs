@@ -4,9 +4,8 @@ use super::measure::clean;
 use super::paint::{Anchor, Painter, RESTART_DASH, palette};
 use super::panel::Panel;
 use super::row::Axes;
-use super::score::Scale;
-use super::{Followed, SMALL, followed, words};
-use crate::faces::format::{count, duration};
+use super::{Followed, SMALL, followed, groups, words};
+use crate::faces::format::count;
 use crate::report::LaneReport;
 
 /// Width of a sign.
@@ -15,6 +14,8 @@ const SIGN: i32 = 44;
 const BETWEEN: i32 = 36;
 /// Height of a line.
 const LINE: i32 = 36;
+/// Width of a group's name and of what surrounds it.
+const TAG: i32 = 60;
 
 /// What an entry explains.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,6 @@ enum Sign {
     Delayed,
     Denied,
     Bin,
-    Tally,
     Trailing,
     Limit,
     Excess,
@@ -31,11 +31,13 @@ enum Sign {
     Waiting,
     Band,
     Restart,
-    Peak,
-    Bound,
+    Skyline,
+    Group,
+    /// A further line of a group.
+    More,
 }
 
-/// Entries that stand together on a line, as long as there is room.
+/// Entries on a line.
 type Group = Vec<(Sign, String)>;
 
 /// The legend, laid out in lines.
@@ -51,21 +53,23 @@ impl Legend {
     pub fn new(axes: Axes<'_>, width: i32) -> Self {
         let panels = axes.panels;
         let mut lines: Vec<Group> = Vec::new();
-        for group in groups(axes) {
-            let mut x = 0;
-            let mut line = Group::new();
-            for (sign, text) in group {
-                let entry = SIGN + SMALL.width(&text);
-                if x + entry > width && !line.is_empty() {
-                    lines.push(std::mem::take(&mut line));
-                    x = 0;
-                }
-                x += entry + BETWEEN;
-                line.push((sign, text));
+        let mut x = width;
+        for (sign, text) in entries(axes) {
+            let entry = SIGN + SMALL.width(&text);
+            // Groups stand below the rest, each on lines of its own.
+            if sign == Sign::Group {
+                let rows = SMALL.wrap(&text, width - TAG, 3);
+                lines.extend(
+                    rows.into_iter().enumerate().map(|(i, row)| vec![(if i == 0 { sign } else { Sign::More }, row)]),
+                );
+                continue;
             }
-            if !line.is_empty() {
-                lines.push(line);
+            if x + entry > width {
+                lines.push(Group::new());
+                x = 0;
             }
+            x += entry + BETWEEN;
+            lines.last_mut().expect("there is a line").push((sign, text));
         }
         let arrivals = |panel: &&Panel<'_>| panel.detail.arrivals_within > 0;
         Self {
@@ -86,6 +90,10 @@ impl Legend {
             let baseline = top + (i as i32 + 1) * LINE;
             let mut x = left;
             for (sign, text) in line {
+                if let Sign::Group | Sign::More = sign {
+                    group(painter, *sign, (x, baseline), text);
+                    continue;
+                }
                 self.sign(painter, *sign, x, baseline - 9);
                 painter.text((x + SIGN, baseline), SMALL, palette::SOFT, Anchor::Start, text);
                 x += SIGN + SMALL.width(text) + BETWEEN;
@@ -121,7 +129,6 @@ impl Legend {
                     painter.crosses(&[mark], (y - 7, y + 7), palette::DENIED);
                 }
             }
-            Sign::Tally => painter.text((x + 36, y + 9), SMALL, palette::INK, Anchor::End, "12"),
             Sign::Bin => painter.rect((x + 10, y - 9), (x + 26, y + 9), palette::SOFT),
             Sign::Trailing => painter.line(&[(x, y + 6), (x + 12, y - 6), (x + 32, y - 6)], palette::INK, 3),
             Sign::Limit => painter.dashes((x, x + 34), y, palette::SOFT),
@@ -135,77 +142,99 @@ impl Legend {
                 painter.line(&[(x + 17, y - 9), (x + 34, y - 9)], palette::STATE, 2);
             }
             Sign::Restart => painter.upright(x + 16, (y - 12, y + 12), RESTART_DASH, palette::STATE),
-            Sign::Peak => painter.dot((x + 16, y), 10, palette::INK),
-            Sign::Bound => painter.rect((x + 14, y - 13), (x + 19, y + 13), palette::SOFT),
+            Sign::Skyline => painter.rect((x, y - 9), (x + 32, y + 9), palette::FAINT),
+            Sign::Group | Sign::More => {}
         }
     }
 }
 
-/// What needs to be explained: the arrivals, the lines, the scale.
-fn groups(axes: Axes<'_>) -> [Group; 4] {
-    let Axes { report, panels, .. } = axes;
+/// A line about a group: its name as in the lanes, and which lanes.
+fn group(painter: &Painter<'_>, sign: Sign, (x, baseline): (i32, i32), text: &str) {
+    let (name, text) = text.split_once(": ").filter(|_| sign == Sign::Group).unwrap_or(("", text));
+    if !name.is_empty() {
+        painter.rect((x, baseline - 25), (x + SMALL.width(name) + 24, baseline + 8), palette::TAG);
+        painter.text((x + 12, baseline), SMALL, palette::INK, Anchor::Start, name);
+    }
+    painter.text((x + TAG, baseline), SMALL, palette::SOFT, Anchor::Start, text);
+}
+
+/// What needs to be explained: the arrivals, the lines, which lanes are alike.
+fn entries(axes: Axes<'_>) -> Group {
+    let mut entries = Group::new();
+    if axes.report.offered.requests > 0 {
+        arrivals(axes, &mut entries);
+        lines(axes, &mut entries);
+        states(axes, &mut entries);
+        entries.extend(
+            groups::list(axes.report).iter().map(|(name, text)| (Sign::Group, clean(&format!("{name}: {text}")))),
+        );
+    }
+    entries
+}
+
+fn arrivals(Axes { report, panels, .. }: Axes<'_>, entries: &mut Group) {
     let any = |count: fn(&LaneReport) -> u64| report.lanes.iter().any(|lane| count(lane) > 0);
-    let entry = |sign: Sign, text: &str| (sign, text.to_owned());
-    let mut arrivals = Group::new();
     if any(|lane| lane.allowed) {
-        arrivals.push(entry(Sign::Allowed, "allowed at once"));
+        entries.push((Sign::Allowed, "allowed at once".to_owned()));
     }
     if any(|lane| lane.delayed) {
-        arrivals.push(entry(Sign::Delayed, "admitted, but delayed"));
+        entries.push((Sign::Delayed, "delayed".to_owned()));
     }
     if any(|lane| lane.denied) {
-        arrivals.push(entry(Sign::Denied, "denied"));
+        entries.push((Sign::Denied, "denied".to_owned()));
     }
-    if report.offered.requests > 0 {
-        arrivals.push(entry(Sign::Tally, "sent between two grid lines"));
-    }
-    arrivals.extend(bars(panels).map(|text| (Sign::Bin, text)));
+    entries.extend(bars(panels).map(|text| (Sign::Bin, text)));
+}
 
-    let (mut limit, mut scale) = (Group::new(), Group::new());
-    let mut state = vec![entry(Sign::State, "what the lane itself counts; at the dashed line it is full and denies")];
-    if let (Some(window), Some(stated)) = (words::window(report), words::limit(report)) {
-        let whose = match followed(report, &panels[0]) {
-            Followed::Only => String::new(),
-            Followed::One(key) => format!(" of key {}", SMALL.clip(&clean(key), 400)),
-            Followed::Each => " of the lane's key".to_owned(),
-        };
-        limit.push((Sign::Trailing, format!("{}{whose} let through in the last {window}", words::things(report))));
-        limit.push((Sign::Limit, format!("limit of every lane, {stated}")));
-        if report.lanes.iter().any(|lane| lane.over.as_ref().is_some_and(|over| over.keys > 0)) {
-            limit.push(entry(Sign::Excess, "above it"));
-        }
-        if let Some(ratios) = Scale::new(report) {
-            let beyond = if ratios.passed(report) { "; an arrow: beyond the scale" } else { "" };
-            scale.push((Sign::Peak, format!("most in any {window}, as a multiple of the limit")));
-            scale.push((Sign::Bound, format!("the most that any traffic could get{beyond}")));
-        }
+/// The trailing count and the limit.
+fn lines(Axes { report, panels, .. }: Axes<'_>, entries: &mut Group) {
+    let (Some(window), Some(stated)) = (words::window(report), words::limit(report)) else { return };
+    let whose = match followed(report, &panels[0]) {
+        Followed::Only => String::new(),
+        Followed::One(key) => format!(" of key {}", SMALL.clip(&clean(key), 400)),
+        Followed::Each => " of the lane's key".to_owned(),
+    };
+    entries.push((Sign::Trailing, format!("{}{whose} released in the last {window}", words::things(report))));
+    if panels.iter().any(|panel| panel.skyline) {
+        entries.push((Sign::Skyline, "its most in each bar".to_owned()));
     }
-    if panels.iter().any(|panel| panel.banded(axes.plot(0))) {
-        state.push(entry(Sign::Band, "down to the lowest within a pixel"));
+    entries.push((Sign::Limit, format!("limit, {stated}")));
+    if report.lanes.iter().any(|lane| lane.over.as_ref().is_some_and(|over| over.keys > 0)) {
+        entries.push((Sign::Excess, "above it".to_owned()));
     }
-    if any(|lane| lane.delayed) {
-        state.push(entry(Sign::Waiting, "waiting to be let through"));
+    if report.lanes.iter().any(|lane| lane.delayed > 0) {
+        entries.push((Sign::Waiting, "waiting".to_owned()));
     }
-    if panels.iter().flat_map(|panel| &panel.detail.lanes).any(|lane| !lane.restarts.is_empty()) {
-        state.push(entry(Sign::Restart, "a window of the clock ends"));
+}
+
+/// What the lanes themselves count.
+fn states(axes: Axes<'_>, entries: &mut Group) {
+    let Axes { report, panels, .. } = axes;
+    let lanes = || (0..report.lanes.len()).filter(|index| panels.iter().all(|panel| *index < panel.detail.lanes.len()));
+    let ahead = report.lanes.iter().any(|lane| lane.algorithm == "gcra");
+    let ahead = if ahead { " (TAT ahead: how far the schedule runs ahead of the clock)" } else { "" };
+    entries.push((Sign::State, format!("the lane's own count, full at the dashed line{ahead}")));
+    let banded = |index| panels.iter().any(|panel| panel.banded(index, axes.plot(index, 0), axes.own(index, 0)));
+    if lanes().any(banded) {
+        entries.push((Sign::Band, "shaded down to its lowest".to_owned()));
     }
-    [arrivals, limit, state, scale]
+    let mut drawn = panels.iter().filter(|panel| !panel.skyline).flat_map(|panel| &panel.detail.lanes);
+    if drawn.any(|lane| !lane.restarts.is_empty()) {
+        entries.push((Sign::Restart, "clock window ends".to_owned()));
+    }
 }
 
 /// What the bars of arrivals count.
 fn bars(panels: &[Panel<'_>]) -> Option<String> {
-    let mut bars = panels.iter().enumerate().filter_map(|(n, panel)| Some((n, panel.highest_bin()?)));
-    let say =
-        |(width, highest): (u64, u64)| (duration(u128::from(width)), format!("at most {}", count(u128::from(highest))));
-    let (n, first) = bars.next()?;
-    let (width, highest) = say(first);
-    Some(match (bars.next(), n, panels.len()) {
-        (Some((_, second)), ..) => {
-            let (second, most) = say(second);
-            format!("bars: arrivals in {width}, {highest}; at the right in {second}, {most}")
-        }
-        (None, 0, 2) => format!("bars at the left: arrivals in {width}, {highest}"),
-        (None, _, 2) => format!("bars at the right: arrivals in {width}, {highest}"),
-        _ => format!("bars: arrivals in {width}, {highest}"),
-    })
+    let say = |(width, highest): (u64, u64)| {
+        format!("per {}, up to {}", words::span(u128::from(width)), count(u128::from(highest)))
+    };
+    let bars: Vec<Option<String>> = panels.iter().map(|panel| panel.highest_bin().map(say)).collect();
+    match &bars[..] {
+        [Some(whole), Some(close)] => Some(format!("bars: requests {whole}; close-up {close}")),
+        [None, Some(close)] => Some(format!("bars in the close-up: requests {close}")),
+        [Some(whole), None] => Some(format!("bars in the whole run: requests {whole}")),
+        [Some(whole)] => Some(format!("bars: requests {whole}")),
+        _ => None,
+    }
 }

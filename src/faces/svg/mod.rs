@@ -9,6 +9,9 @@
 //! The picture is 900 pixels wide in units of half a pixel, and needs no font: texts are laid out
 //! for a wide one and anchored where they stand.
 
+mod bins;
+mod curve;
+mod groups;
 mod header;
 mod legend;
 mod measure;
@@ -16,16 +19,17 @@ mod paint;
 mod panel;
 mod row;
 mod score;
+mod tallies;
 mod words;
 
-use crate::faces::format::{count, duration, title};
-use crate::report::{Detail, Report, Sheet};
+use crate::faces::format::{count, title};
+use crate::report::{Detail, Extent, Report, Sheet};
 use header::Header;
 use measure::{Font, clean};
 use paint::{Anchor, Painter, WIDTH, palette};
 use panel::Panel;
 use row::{Axes, LINE, NAME, Row};
-use score::{SCALE_X, Scale};
+use score::Scale;
 
 /// Space left of everything.
 const MARGIN: i32 = 32;
@@ -44,7 +48,7 @@ const BAND: i32 = 34;
 /// Where "sent" ends and its sentence begins.
 const SENT_X: i32 = MARGIN + 84;
 /// Height of what stands above the arrivals that were sent: the panels' captions, and numbers.
-const CAPTIONS: i32 = 84;
+const CAPTIONS: i32 = 90;
 /// Lanes drawn.
 const MOST_LANES: usize = 40;
 /// A close-up of more than the whole run over this shows nothing that the run does not.
@@ -83,13 +87,13 @@ fn accessible(svg: &str, report: &Report, height: i32) -> String {
 fn panels(sheet: &Sheet) -> Vec<Panel<'_>> {
     let span = |detail: &Detail| i128::from(detail.until.nanos()) - i128::from(detail.from.nanos());
     if span(&sheet.focus) * CLOSE > span(&sheet.whole) {
-        return vec![Panel { detail: &sheet.whole, x: PANELS_X, width: PANELS_RIGHT - PANELS_X }];
+        let width = PANELS_RIGHT - PANELS_X;
+        return vec![Panel { detail: &sheet.whole, x: PANELS_X, width, skyline: false }];
     }
     let x = PANELS_X + WHOLE_WIDTH + GAP;
-    vec![
-        Panel { detail: &sheet.whole, x: PANELS_X, width: WHOLE_WIDTH },
-        Panel { detail: &sheet.focus, x, width: PANELS_RIGHT - x },
-    ]
+    let mut whole = Panel { detail: &sheet.whole, x: PANELS_X, width: WHOLE_WIDTH, skyline: false };
+    whole.skyline = whole.scribbled();
+    vec![whole, Panel { detail: &sheet.focus, x, width: PANELS_RIGHT - x, skyline: false }]
 }
 
 /// Where everything stands.
@@ -117,7 +121,11 @@ impl<'a> Layout<'a> {
         let sent = SMALL.wrap(&clean(&words::offer(report)), PANELS_RIGHT - SENT_X, 3);
         let mut next = top + LINE * sent.len().max(1) as i32 + CAPTIONS + BAND + 22;
         let mut rows = Vec::new();
-        for index in 0..report.lanes.len().min(MOST_LANES) {
+        let empty = report.offered.requests == 0;
+        if empty {
+            next = top + LINE * sent.len().max(1) as i32;
+        }
+        for index in 0..if empty { 0 } else { report.lanes.len().min(MOST_LANES) } {
             let key = keys.get(index).copied().flatten().filter(|_| named);
             let row = Row::new(axes, index, key, next);
             next = row.bottom;
@@ -131,6 +139,10 @@ impl<'a> Layout<'a> {
 
     fn draw(&self, painter: &Painter<'_>) {
         self.header.draw(Some(painter));
+        if self.axes.report.offered.requests == 0 {
+            self.sentence(painter);
+            return;
+        }
         self.lens(painter);
         self.sent(painter);
         for row in &self.rows {
@@ -162,44 +174,51 @@ impl<'a> Layout<'a> {
         for (top, bottom) in bands {
             painter.rect((from, top), (until, bottom), palette::LENS);
         }
-        let top = self.band().0 - 42;
+        let top = self.band().0 - 46;
         let (middle, right) = ((from + until) / 2, close.right());
         painter.line(&[(middle, top + 12), (middle, top), (right, top), (right, top + 12)], palette::RULE, 2);
         painter.line(&[(close.x, top), (close.x, top + 12)], palette::RULE, 2);
     }
 
-    fn sent(&self, painter: &Painter<'_>) {
+    /// What was sent, in words.
+    fn sentence(&self, painter: &Painter<'_>) {
         let mut baseline = self.top + 28;
         painter.text((MARGIN, baseline), NAME, palette::INK, Anchor::Start, "sent");
         for line in &self.sent {
             painter.text((SENT_X, baseline), SMALL, palette::SOFT, Anchor::Start, line);
             baseline += LINE;
         }
+    }
+
+    fn sent(&self, painter: &Painter<'_>) {
+        self.sentence(painter);
         let band = self.band();
         for (n, panel) in self.axes.panels.iter().enumerate() {
             panel.grid(painter, band);
             let name = if n > 0 { "close-up" } else { "whole run" };
             let caption = format!("{name}, {}", length(panel));
-            painter.text((panel.x, band.0 - 52), SMALL, palette::SOFT, Anchor::Start, &caption);
-            panel.tallies(painter, band.0 - 8, SMALL);
+            painter.text((panel.x, band.0 - 54), SMALL, palette::SOFT, Anchor::Start, &caption);
+            panel.tallies(painter, band.0 - 13, SMALL);
             panel.sent(painter, band);
         }
         if let Some(scale) = self.axes.scale {
-            let caption =
-                words::window(self.axes.report).map_or_else(String::new, |window| format!("most in {window}"));
-            painter.text((SCALE_X, band.0 - 52), SMALL, palette::SOFT, Anchor::Start, &caption);
+            scale.key(painter, self.axes.report, self.top);
             scale.head(painter, band.0 - 8);
             scale.grid(painter, (band.0, self.bottom));
         }
     }
 }
 
-/// The highest value of the lines, and where they end: a little above it, and above the limit.
+/// The highest value of the trailing counts, and where the axis ends: a little above it, above the
+/// limit, and above what lanes count that share the axis, unless that is very much.
 fn highest(report: &Report, panels: &[Panel<'_>]) -> (f64, f64) {
-    let drawn = panels.iter().flat_map(|panel| &panel.detail.lanes).flat_map(|lane| &lane.trailing).map(|e| e.max);
-    let peak = drawn.fold(0.0, f64::max);
-    let limit = report.limit.map_or(0.0, |limit| limit.units as f64);
-    (peak, (1.04 * peak).max(1.5 * limit).max(1.0))
+    let lanes = || panels.iter().flat_map(|panel| &panel.detail.lanes);
+    let most = |extents: &[Extent]| extents.iter().map(|extent| extent.max).fold(0.0, f64::max);
+    let peak = lanes().map(|lane| most(&lane.trailing)).fold(0.0, f64::max);
+    let units = report.limit.map_or(0, |limit| limit.units);
+    let limit = units as f64;
+    let states = lanes().filter(|lane| lane.level_limit == units).map(|lane| most(&lane.level)).fold(0.0, f64::max);
+    (peak, (1.04 * peak).max(1.5 * limit).max(1.04 * states.min(2.0 * limit)).max(1.0))
 }
 
 /// Whose lines are drawn.
@@ -234,5 +253,5 @@ fn dated(report: &Report) -> bool {
 
 /// The length of a panel's span.
 fn length(panel: &Panel<'_>) -> String {
-    duration(panel.detail.until.since(panel.detail.from).nanos())
+    words::span(panel.detail.until.since(panel.detail.from).nanos())
 }

@@ -47,7 +47,7 @@ pub mod palette {
     /// Released at once.
     pub const ALLOWED: Color = Color(0x00, 0x4C, 0x80);
     /// Released later: marks and bins.
-    pub const DELAYED: Color = Color(0x4D, 0xA8, 0xDC);
+    pub const DELAYED: Color = Color(0x8F, 0xCB, 0xF0);
     /// The same where it carries text or lines.
     pub const DELAYED_INK: Color = Color(0x1C, 0x6C, 0x9E);
     /// Waiting to be released.

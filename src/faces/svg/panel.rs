@@ -1,17 +1,20 @@
-//! One span of the run on the time axis: a lane's lines, and the arrivals below them.
+//! One span of the run on the time axis: a lane's lines.
 
+use super::curve::{Curve, above, closed, straight};
 use super::measure::Font;
-use super::paint::{Anchor, Color, Painter, Point, palette};
+use super::paint::{Anchor, Painter, Point, palette};
 use crate::faces::format::{Clock, date};
-use crate::report::{Counts, DecisionKind, Detail, Extent};
+use crate::report::{Change, Detail, Extent};
 use crate::time::SimTime;
 
 /// The narrowest column, in the sheet's units: a pixel.
-const COLUMN: i32 = 2;
+pub const COLUMN: i32 = 2;
 /// How far a label of the time axis reaches out of its panel.
-const OVERHANG: i32 = 14;
-/// The narrowest bin of arrivals.
-const BIN: i32 = 8;
+pub const OVERHANG: i32 = 14;
+/// A line that turns more often than once in this many units is a scribble.
+const TURN: i32 = 7;
+/// What is above the limit is marked at least this high, however little it is.
+const LEAST_EXCESS: i32 = 8;
 
 /// A span and where it stands on the sheet.
 #[derive(Clone, Copy)]
@@ -22,14 +25,9 @@ pub struct Panel<'a> {
     pub x: i32,
     /// Width.
     pub width: i32,
-}
-
-/// A quantity over time.
-#[derive(Default)]
-struct Curve {
-    line: Vec<Point>,
-    /// Where the line is only the top of what the quantity did.
-    band: Vec<Point>,
+    /// Whether the lines go up and down too often to be followed at this width: then only the highest
+    /// values are drawn, a bin each.
+    pub skyline: bool,
 }
 
 /// The upright extent of a lane's lines, and what they measure.
@@ -39,7 +37,7 @@ pub struct Plot {
     pub top: i32,
     /// Where zero stands.
     pub base: i32,
-    /// Where the limit stands: there the lane's own state is full, too.
+    /// Where the limit stands; of a lane's own state, where it is full.
     pub limit: i32,
     /// The highest value.
     pub highest: f64,
@@ -47,15 +45,9 @@ pub struct Plot {
 
 impl Plot {
     /// Where a number of units stands.
-    fn units(&self, value: f64) -> i32 {
+    pub fn units(&self, value: f64) -> i32 {
         let share = (value / self.highest).clamp(0.0, 1.0);
         self.base - (share * f64::from(self.base - self.top)).round() as i32
-    }
-
-    /// Where a share of the lane's own capacity stands.
-    fn share(&self, used: f64, capacity: u64) -> i32 {
-        let share = if capacity == 0 { 0.0 } else { used / capacity as f64 };
-        (self.base - (share * f64::from(self.base - self.limit)).round() as i32).max(self.top)
     }
 }
 
@@ -73,12 +65,20 @@ impl Panel<'_> {
     }
 
     /// Columns taken together so that none is narrower than `narrowest`.
-    fn merge(&self, narrowest: i32) -> usize {
+    pub fn merge(&self, narrowest: i32) -> usize {
         let most = (self.width / narrowest).max(1) as usize;
         self.detail.columns.div_ceil(most).max(1)
     }
 
-    fn column_x(&self, column: usize) -> i32 {
+    /// The width of a column, where all are equally wide.
+    pub fn column_ns(&self) -> Option<i128> {
+        let span = i128::from(self.detail.until.nanos()) - i128::from(self.detail.from.nanos());
+        let columns = self.detail.columns.max(1) as i128;
+        (span % columns == 0 && span > 0).then_some(span / columns)
+    }
+
+    /// Where a column begins.
+    pub fn column_x(&self, column: usize) -> i32 {
         self.x + (self.width as usize * column.min(self.detail.columns) / self.detail.columns.max(1)) as i32
     }
 
@@ -86,6 +86,8 @@ impl Panel<'_> {
     /// where that is most of them, its highest values and the band down to the lowest.
     fn curve(&self, extents: &[Extent], y: impl Fn(f64) -> i32) -> Curve {
         let step = self.merge(COLUMN);
+        // A column of one instant changes there, not on the way to the next.
+        let instant = step == 1 && self.column_ns() == Some(1);
         let mut curve = Curve::default();
         let (mut tops, mut feet) = (Vec::new(), Vec::new());
         let mut both = 0;
@@ -111,6 +113,9 @@ impl Panel<'_> {
                 if curve.line.last() != Some(&(left, before)) {
                     curve.line.push((left, before));
                 }
+                if instant {
+                    curve.line.push((left, last));
+                }
                 curve.line.push((right, last));
                 now = Some(last);
             } else {
@@ -132,49 +137,142 @@ impl Panel<'_> {
         curve
     }
 
-    fn trailing_curve(&self, lane: usize, plot: Plot) -> Curve {
-        self.curve(&self.detail.lanes[lane].trailing, |value| plot.units(value))
+    /// The line of single changes: upright at each, level between them.
+    fn steps(&self, changes: &[Change], plot: Plot) -> Curve {
+        let mut line: Vec<Point> = Vec::new();
+        for (i, change) in changes.iter().enumerate() {
+            // What leaves and comes at one instant makes one step.
+            if changes.get(i + 1).is_some_and(|next| next.at == change.at) {
+                continue;
+            }
+            let (x, y) = (self.at(change.at), plot.units(change.value as f64));
+            line.extend(line.last().map(|before| (x, before.1)));
+            line.push((x, y));
+        }
+        line.extend(line.last().map(|last| (self.right(), last.1)));
+        Curve { line: straight(&line), band: Vec::new() }
     }
 
-    fn state_curve(&self, lane: usize, plot: Plot) -> Curve {
+    fn trailing_curve(&self, lane: usize, plot: Plot) -> Curve {
         let detail = &self.detail.lanes[lane];
-        self.curve(&detail.level, |used| plot.share(used, detail.level_limit))
+        if detail.trailing_changes.is_empty() {
+            self.curve(&detail.trailing, |value| plot.units(value))
+        } else {
+            self.steps(&detail.trailing_changes, plot)
+        }
+    }
+
+    fn state_curve(&self, lane: usize, own: Plot) -> Curve {
+        self.curve(&self.detail.lanes[lane].level, |used| own.units(used))
+    }
+
+    /// Whether some lane's lines turn too often to be followed.
+    pub fn scribbled(&self) -> bool {
+        (0..self.detail.lanes.len()).any(|lane| {
+            let detail = &self.detail.lanes[lane];
+            let highest = detail.trailing.iter().map(|extent| extent.max).fold(1.0, f64::max);
+            let plot = Plot { top: 0, base: 64, limit: 0, highest };
+            let curve = self.trailing_curve(lane, plot);
+            !curve.band.is_empty() || curve.turns() as i32 * TURN > self.width
+        })
     }
 
     /// The units released in the last window.
     pub fn trailing(&self, painter: &Painter<'_>, lane: usize, plot: Plot) {
-        painter.line(&self.trailing_curve(lane, plot).line, palette::INK, 3);
-    }
-
-    /// What lies behind the lines: how low the trailing count goes, and what of it is above the limit.
-    pub fn excess(&self, painter: &Painter<'_>, lane: usize, plot: Plot) {
-        let curve = self.trailing_curve(lane, plot);
-        painter.polygon(&curve.band, palette::BAND);
-        if curve.line.iter().any(|(_, y)| *y < plot.limit) {
-            painter.polygon(&above(&curve.line, plot.limit), palette::EXCESS);
+        if !self.skyline {
+            painter.line(&self.trailing_curve(lane, plot).line, palette::INK, 3);
         }
     }
 
+    /// What lies behind the lines: how low the trailing count goes, and what of it is above the limit.
+    pub fn excess(&self, painter: &Painter<'_>, lane: usize, plot: Plot, limit: u64) {
+        let (line, band) = if self.skyline {
+            let line = self.skyline(lane, plot);
+            let area = closed(&line, plot.base);
+            (line, area)
+        } else {
+            let curve = self.trailing_curve(lane, plot);
+            (curve.line, curve.band)
+        };
+        // Lighter than what is above the limit, in grey too.
+        painter.polygon(&band, if self.skyline { palette::FAINT } else { palette::BAND });
+        if line.iter().any(|(_, y)| *y < plot.limit) {
+            painter.polygon(&above(&line, plot.limit), palette::EXCESS);
+        }
+        let (level, edge) = (plot.limit, plot.limit - LEAST_EXCESS);
+        let over = self.over(lane, limit);
+        let marks =
+            over.iter().flat_map(|(from, until)| [(*from, level), (*from, edge), (*until, edge), (*until, level)]);
+        painter.polygon(&straight(&marks.collect::<Vec<_>>()), palette::EXCESS);
+    }
+
+    /// The highest values of the trailing count, a bin each.
+    fn skyline(&self, lane: usize, plot: Plot) -> Vec<Point> {
+        let trailing = &self.detail.lanes[lane].trailing;
+        let mut line = Vec::new();
+        for pair in self.bins().edges.windows(2) {
+            let Some(within) = trailing.get(pair[0]..pair[1]) else { continue };
+            let y = plot.units(within.iter().map(|extent| extent.max).fold(0.0, f64::max));
+            line.extend([(self.column_x(pair[0]), y), (self.column_x(pair[1]), y)]);
+        }
+        straight(&line)
+    }
+
+    /// From where to where the trailing count is above the limit.
+    fn over(&self, lane: usize, limit: u64) -> Vec<(i32, i32)> {
+        let detail = &self.detail.lanes[lane];
+        let mut spans: Vec<(i32, i32)> = Vec::new();
+        let mut push = |from: i32, until: i32| match spans.last_mut() {
+            Some(last) if from <= last.1 => last.1 = until,
+            _ => spans.push((from, until)),
+        };
+        if detail.trailing_changes.is_empty() {
+            for (i, _) in detail.trailing.iter().enumerate().filter(|(_, extent)| extent.max > limit as f64) {
+                push(self.column_x(i), self.column_x(i + 1));
+            }
+        } else {
+            for (i, change) in detail.trailing_changes.iter().enumerate() {
+                let next = detail.trailing_changes.get(i + 1).map_or(self.detail.until, |next| next.at);
+                if change.value > limit && next > change.at {
+                    push(self.at(change.at), self.at(next));
+                }
+            }
+        }
+        spans
+    }
+
     /// What the lane itself counts as used.
-    pub fn state(&self, painter: &Painter<'_>, lane: usize, plot: Plot, waiting: bool) {
-        let curve = self.state_curve(lane, plot);
-        if waiting && curve.line.iter().any(|(_, y)| *y < plot.base) {
-            painter.polygon(&closed(&curve.line, plot.base), palette::WAITING);
+    pub fn state(&self, painter: &Painter<'_>, lane: usize, own: Plot, waiting: bool) {
+        if self.skyline {
+            return;
+        }
+        let curve = self.state_curve(lane, own);
+        if waiting && curve.line.iter().any(|(_, y)| *y < own.base) {
+            painter.polygon(&closed(&curve.line, own.base), palette::WAITING);
         }
         painter.polygon(&curve.band, palette::STATE_BAND);
         painter.line(&curve.line, palette::STATE, 2);
     }
 
+    /// Whether the line of the lane's own state lies under that of the trailing count, all but nowhere
+    /// apart.
+    pub fn hidden(&self, lane: usize) -> bool {
+        let detail = &self.detail.lanes[lane];
+        let pairs = || detail.trailing.iter().zip(&detail.level);
+        let apart =
+            pairs().filter(|(trailing, level)| (trailing.last - level.last).abs() > 0.01 * trailing.max.max(1.0));
+        pairs().len() > 0 && apart.count() * 50 <= pairs().len()
+    }
+
     /// Whether some line is drawn as the top of a band.
-    pub fn banded(&self, plot: Plot) -> bool {
-        (0..self.detail.lanes.len()).any(|lane| {
-            !self.trailing_curve(lane, plot).band.is_empty() || !self.state_curve(lane, plot).band.is_empty()
-        })
+    pub fn banded(&self, lane: usize, plot: Plot, own: Plot) -> bool {
+        let curves = [self.trailing_curve(lane, plot), self.state_curve(lane, own)];
+        !self.skyline && curves.iter().any(|curve| !curve.band.is_empty())
     }
 
     /// Whether a lane's lines keep below height `level` between two places.
-    pub fn below(&self, lane: usize, (from, until): (i32, i32), plot: Plot, level: i32) -> bool {
-        [self.trailing_curve(lane, plot), self.state_curve(lane, plot)].iter().all(|curve| {
+    pub fn below(&self, lane: usize, (from, until): (i32, i32), plots: (Plot, Plot), level: i32) -> bool {
+        [self.trailing_curve(lane, plots.0), self.state_curve(lane, plots.1)].iter().all(|curve| {
             curve
                 .line
                 .windows(2)
@@ -182,122 +280,11 @@ impl Panel<'_> {
         })
     }
 
-    /// Whether arrivals are few enough for a mark each.
-    pub fn marked(&self) -> bool {
-        let step = self.merge(COLUMN);
-        let crowded = |lane: &crate::report::LaneDetail| {
-            lane.counts.chunks(step).any(|merged| merged.iter().map(Counts::total).sum::<u64>() > 2)
-        };
-        !self.detail.arrivals.is_empty() && !self.detail.lanes.first().is_some_and(crowded)
-    }
-
-    /// What was sent: a mark each, or bins.
-    pub fn sent(&self, painter: &Painter<'_>, (top, bottom): (i32, i32)) {
-        if self.marked() {
-            let xs: Vec<i32> = self.detail.arrivals.iter().map(|arrival| self.at(arrival.at)).collect();
-            painter.ticks(&xs, (top, bottom), palette::SOFT);
-        } else if let Some(lane) = self.detail.lanes.first() {
-            let bins: Vec<u64> = self.bins(&lane.counts).iter().map(Counts::total).collect();
-            let highest = bins.iter().copied().max().unwrap_or(0).max(1);
-            self.stack(painter, (top, bottom), &[(bins, palette::SOFT)], highest);
-        }
-        painter.line(&[(self.x, bottom), (self.right(), bottom)], palette::RULE, 1);
-    }
-
-    /// What a lane did with each arrival, or with how many in each bin.
-    pub fn decisions(&self, painter: &Painter<'_>, lane: usize, (top, bottom): (i32, i32)) {
-        let detail = &self.detail.lanes[lane];
-        if self.marked() {
-            let of = |kind: DecisionKind| -> Vec<i32> {
-                let arrivals = self.detail.arrivals.iter().zip(&detail.decisions);
-                arrivals.filter(|(_, decision)| decision.kind == kind).map(|(arrival, _)| self.at(arrival.at)).collect()
-            };
-            let middle = (top + bottom) / 2;
-            painter.ticks(&of(DecisionKind::Allow), (top, middle), palette::ALLOWED);
-            for x in of(DecisionKind::Delay) {
-                painter.ring((x, (top + middle) / 2), 5, palette::DELAYED_INK);
-            }
-            painter.crosses(&of(DecisionKind::Deny), (middle + 3, bottom), palette::DENIED);
-        } else {
-            let bins = self.bins(&detail.counts);
-            let highest = bins.iter().map(Counts::total).max().unwrap_or(0).max(1);
-            let of = |kind: fn(&Counts) -> u64| bins.iter().map(kind).collect::<Vec<_>>();
-            let kinds = [
-                (of(|c| c.allowed), palette::ALLOWED),
-                (of(|c| c.delayed), palette::DELAYED),
-                (of(|c| c.denied), palette::DENIED),
-            ];
-            self.stack(painter, (top, bottom), &kinds, highest);
-            painter.line(&[(self.x, bottom), (self.right(), bottom)], palette::RULE, 1);
-        }
-    }
-
-    /// Columns taken together to bins that can be told apart.
-    fn bins(&self, counts: &[Counts]) -> Vec<Counts> {
-        let sum = |merged: &[Counts]| {
-            merged.iter().fold(Counts::default(), |mut sum, counts| {
-                sum += *counts;
-                sum
-            })
-        };
-        counts.chunks(self.merge(BIN)).map(sum).collect()
-    }
-
-    /// The width of a bin in nanoseconds and the most arrivals in one, where arrivals are binned.
-    pub fn highest_bin(&self) -> Option<(u64, u64)> {
-        if self.marked() || self.detail.arrivals_within == 0 {
-            return None;
-        }
-        let highest = self.bins(&self.detail.lanes.first()?.counts).iter().map(Counts::total).max()?;
-        let step = self.merge(BIN).min(self.detail.columns);
-        let width = self.detail.edge(step).nanos().abs_diff(self.detail.from.nanos());
-        Some((width, highest))
-    }
-
-    /// Bins of several kinds upon each other; what is there at all is seen.
-    fn stack(&self, painter: &Painter<'_>, (top, bottom): (i32, i32), kinds: &[(Vec<u64>, Color)], highest: u64) {
-        let step = self.merge(BIN);
-        let height = f64::from(bottom - top);
-        let mut floor = vec![bottom; kinds.first().map_or(0, |(bins, _)| bins.len())];
-        for (bins, color) in kinds {
-            let ceiling: Vec<i32> = bins
-                .iter()
-                .zip(&floor)
-                .map(|(count, floor)| match count {
-                    0 => *floor,
-                    count => floor - ((*count as f64 / highest as f64 * height).round() as i32).max(2),
-                })
-                .collect();
-            // One polygon, without area where there is nothing.
-            if bins.iter().any(|count| *count > 0) {
-                let x = |bin: usize| self.column_x(bin * step);
-                let over = (0..bins.len()).flat_map(|bin| [(x(bin), ceiling[bin]), (x(bin + 1), ceiling[bin])]);
-                let under = (0..bins.len()).rev().flat_map(|bin| [(x(bin + 1), floor[bin]), (x(bin), floor[bin])]);
-                painter.polygon(&straight(&over.chain(under).collect::<Vec<_>>()), *color);
-            }
-            floor = ceiling;
-        }
-    }
-
     /// Faint upright lines at the labelled instants.
     pub fn grid(&self, painter: &Painter<'_>, (top, bottom): (i32, i32)) {
         for tick in &self.detail.ticks {
             let x = self.at(*tick);
             painter.line(&[(x, top), (x, bottom)], palette::FAINT, 2);
-        }
-    }
-
-    /// How many were sent between labelled instants, as numbers on `baseline`.
-    pub fn tallies(&self, painter: &Painter<'_>, baseline: i32, font: Font) {
-        let mut edges = vec![self.x];
-        edges.extend(self.detail.ticks.iter().map(|tick| self.at(*tick)));
-        edges.push(self.right());
-        for (stretch, sent) in edges.windows(2).zip(&self.detail.between_ticks) {
-            let text = crate::faces::format::count(u128::from(*sent));
-            if *sent > 0 && font.width(&text) + 8 <= stretch[1] - stretch[0] {
-                let middle = (stretch[0] + stretch[1]) / 2;
-                painter.text((middle, baseline), font, palette::INK, Anchor::Middle, &text);
-            }
         }
     }
 
@@ -333,48 +320,4 @@ impl Panel<'_> {
             }
         }
     }
-}
-
-/// The same line without the points that lie between their neighbours.
-fn straight(points: &[Point]) -> Vec<Point> {
-    let mut kept: Vec<Point> = Vec::with_capacity(points.len());
-    for &point in points {
-        while let [.., a, b] = kept[..] {
-            let (ab, bc) = ((b.0 - a.0, b.1 - a.1), (point.0 - b.0, point.1 - b.1));
-            let cross = i64::from(ab.0) * i64::from(bc.1) - i64::from(ab.1) * i64::from(bc.0);
-            let along = i64::from(ab.0) * i64::from(bc.0) + i64::from(ab.1) * i64::from(bc.1);
-            if cross != 0 || along < 0 {
-                break;
-            }
-            kept.pop();
-        }
-        if kept.last() != Some(&point) {
-            kept.push(point);
-        }
-    }
-    kept
-}
-
-/// The area between a line and a level below it, where the line is above it.
-fn above(points: &[Point], level: i32) -> Vec<Point> {
-    let mut clipped: Vec<Point> = Vec::with_capacity(points.len() + 2);
-    for pair in points.windows(2) {
-        let (a, b) = (pair[0], pair[1]);
-        clipped.push((a.0, a.1.min(level)));
-        if (a.1 < level) != (b.1 < level) && a.1 != b.1 {
-            let part = f64::from(level - a.1) / f64::from(b.1 - a.1);
-            clipped.push((a.0 + (f64::from(b.0 - a.0) * part).round() as i32, level));
-        }
-    }
-    clipped.extend(points.last().map(|last| (last.0, last.1.min(level))));
-    closed(&straight(&clipped), level)
-}
-
-/// A line closed to an area down to `level`.
-fn closed(points: &[Point], level: i32) -> Vec<Point> {
-    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
-    let mut area = vec![(first.0, level)];
-    area.extend_from_slice(points);
-    area.push((last.0, level));
-    straight(&area)
 }

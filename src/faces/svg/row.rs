@@ -4,9 +4,9 @@ use super::measure::{Font, clean};
 use super::paint::{Anchor, Painter, RESTART_DASH, WIDTH, palette};
 use super::panel::{Panel, Plot};
 use super::score::{self, Scale};
-use super::{BAND, MARGIN, PANELS_RIGHT, PANELS_X, SMALL, words};
+use super::{BAND, MARGIN, PANELS_RIGHT, PANELS_X, SMALL, groups, words};
 use crate::faces::format::count;
-use crate::report::{LaneReport, Report};
+use crate::report::{LaneDetail, LaneReport, Report};
 
 /// A lane's name.
 pub const NAME: Font = Font::bold(28);
@@ -16,6 +16,10 @@ pub const LINE: i32 = 34;
 const AFTER_HEADING: i32 = 20;
 /// Between the lines and the arrivals.
 const BEFORE_BAND: i32 = 8;
+/// Between the lines and a strip for what the lane itself counts.
+const BEFORE_STRIP: i32 = 32;
+/// Height of the strip.
+const STRIP: i32 = 52;
 /// Below the arrivals.
 const AFTER_BAND: i32 = 18;
 /// Below the texts at the right, which may be taller than the panels.
@@ -124,30 +128,74 @@ pub struct Axes<'a> {
     pub height: i32,
 }
 
-impl Axes<'_> {
-    /// The extent of a lane's lines below `top`.
-    pub fn plot(self, top: i32) -> Plot {
+impl<'a> Axes<'a> {
+    /// The extent of lane number `index`'s lines below `top`.
+    pub fn plot(self, index: usize, top: i32) -> Plot {
         let base = top + self.height;
-        // Without a limit the line at which the lane's own state is full keeps its place.
-        let limit = self.report.limit.map_or(top + 14, |limit| {
-            base - (limit.units as f64 / self.highest * f64::from(self.height)).round() as i32
-        });
-        Plot { top, base, limit, highest: self.highest }
+        let (highest, limit) = match self.report.limit {
+            Some(limit) => (self.highest, limit.units as f64),
+            // Without a limit there is only the lane's own state.
+            None => (7.0 / 6.0 * self.full(index).max(1) as f64, self.full(index) as f64),
+        };
+        let mut plot = Plot { top, base, limit: base, highest };
+        plot.limit = plot.units(limit);
+        plot
     }
 
-    /// What a lane's own state is called, with what it is full at where the limit does not say it.
+    /// The same of what the lane itself counts: the same, or a strip below on a scale of its own, where
+    /// it is full at something else than the limit.
+    pub fn own(self, index: usize, top: i32) -> Plot {
+        if !self.strip(index) {
+            return self.plot(index, top);
+        }
+        let full = self.full(index) as f64;
+        let top = top + self.height + BEFORE_STRIP;
+        let highest = self.most(index).min(2.0 * full).max(full);
+        let mut plot = Plot { top, base: top + STRIP, limit: top, highest };
+        plot.limit = plot.units(full);
+        plot
+    }
+
+    /// Height of all lines of a lane.
+    fn lines(self, index: usize) -> i32 {
+        self.height + if self.strip(index) { BEFORE_STRIP + STRIP } else { 0 }
+    }
+
+    fn strip(self, index: usize) -> bool {
+        let full = self.full(index);
+        full > 0 && self.report.limit.is_some_and(|limit| limit.units != full)
+    }
+
+    fn states(self, index: usize) -> impl Iterator<Item = &'a LaneDetail> {
+        self.panels.iter().map(move |panel| &panel.detail.lanes[index])
+    }
+
+    /// What a lane's own state is full at.
+    fn full(self, index: usize) -> u64 {
+        self.states(index).map(|lane| lane.level_limit).max().unwrap_or(0)
+    }
+
+    /// The most that it was.
+    fn most(self, index: usize) -> f64 {
+        self.states(index).flat_map(|lane| &lane.level).map(|extent| extent.max).fold(0.0, f64::max)
+    }
+
+    /// What a lane's own state is called, and what of it cannot be seen.
     fn state(self, index: usize) -> String {
         let mut text = words::state(&self.report.lanes[index]).to_owned();
-        let lanes = || self.panels.iter().map(|panel| &panel.detail.lanes[index]);
-        let full = lanes().map(|lane| lane.level_limit).max().unwrap_or(0);
-        if full > 0 && self.report.limit.is_none_or(|limit| limit.units != full) {
+        let (full, most) = (self.full(index), self.most(index));
+        if self.report.limit.is_none() && full > 0 {
             text.push_str(&format!(", full at {}", compact(full)));
         }
-        // What is cut off at the top is said.
-        let most = lanes().flat_map(|lane| &lane.level).map(|extent| extent.max).fold(0.0, f64::max);
-        let plot = self.plot(0);
-        if full > 0 && most / full as f64 * f64::from(plot.base - plot.limit) > f64::from(self.height + 1) {
+        if most > self.own(index, 0).highest {
             text.push_str(&format!(", up to {}", compact(most.round() as u64)));
+        }
+        let mut followed = self.panels.iter().filter(|panel| !panel.skyline);
+        if self.report.limit.is_some_and(|limit| limit.units > 0)
+            && !self.strip(index)
+            && followed.all(|panel| panel.hidden(index))
+        {
+            text.push_str(": the black line");
         }
         text
     }
@@ -173,10 +221,10 @@ impl<'a> Row<'a> {
         if let Some(key) = key {
             rule.push_str(&format!("; key {}", SMALL.clip(&clean(key), 320)));
         }
-        let alike = words::alike(axes.report, lane);
-        let heading = Heading::new(&lane.name, &rule, alike.as_deref(), &axes.state(index));
+        let tag = groups::tag(axes.report, lane);
+        let heading = Heading::new(&lane.name, &rule, tag.as_deref(), &axes.state(index));
         let plot_top = top + heading.lines * LINE + AFTER_HEADING;
-        let band = (plot_top, plot_top + axes.height + BEFORE_BAND + BAND);
+        let band = (plot_top, plot_top + axes.lines(index) + BEFORE_BAND + BAND);
         let bottom = (band.1 + AFTER_BAND).max(top + score::height(axes.report, lane) + AFTER_SCORE);
         Self { lane, index, heading, top, band, bottom }
     }
@@ -185,54 +233,77 @@ impl<'a> Row<'a> {
     pub fn draw(&self, painter: &Painter<'_>, axes: Axes<'_>) {
         painter.line(&[(MARGIN, self.top), (WIDTH - MARGIN, self.top)], palette::FAINT, 2);
         self.heading.draw(painter, self.top);
-        let limit = axes.report.limit.map(|limit| limit.units);
-        let (top, base) = (self.band.0, self.band.0 + axes.height);
-        let plot = axes.plot(top);
-        let limit_y = plot.limit;
-        let band = (base + BEFORE_BAND, base + BEFORE_BAND + BAND);
+        let (plot, own) = (axes.plot(self.index, self.band.0), axes.own(self.index, self.band.0));
         for (n, panel) in axes.panels.iter().enumerate() {
-            panel.grid(painter, (top, band.1));
-            if limit.is_some() {
-                panel.excess(painter, self.index, plot);
-            }
-            panel.state(painter, self.index, plot, self.lane.delayed > 0);
-            painter.line(&[(panel.x, base), (panel.right(), base)], palette::RULE, 2);
-            if limit != Some(0) {
-                painter.dashes((panel.x, panel.right()), limit_y, palette::SOFT);
-            }
-            for restart in &panel.detail.lanes[self.index].restarts {
-                painter.upright(panel.at(*restart), (top, base), RESTART_DASH, palette::STATE);
-            }
-            if limit.is_some() {
-                panel.trailing(painter, self.index, plot);
-            }
-            panel.decisions(painter, self.index, band);
+            panel.grid(painter, self.band);
+            self.lines(painter, axes, panel, (plot, own));
+            panel.decisions(painter, self.index, (self.band.1 - BAND, self.band.1));
             if n + 1 == axes.panels.len() {
-                self.restart(painter, panel, plot);
+                self.restart(painter, panel, (plot, own));
             }
         }
-        let label = limit.map_or_else(|| "full".to_owned(), compact);
-        painter.text((PANELS_X - 12, limit_y + 9), SMALL, palette::SOFT, Anchor::End, &label);
-        if limit != Some(0) && base - limit_y > 26 {
-            painter.text((PANELS_X - 12, base + 9), SMALL, palette::SOFT, Anchor::End, "0");
-        }
-        let peak_y = base - (axes.peak / axes.highest * f64::from(axes.height)).round() as i32;
-        if limit.is_some() && limit_y - peak_y > 26 {
-            let label = compact(axes.peak as u64);
-            painter.text((PANELS_X - 12, peak_y + 11), SMALL, palette::SOFT, Anchor::End, &label);
-        }
+        self.scale(painter, axes, (plot, own));
         if let Some(scale) = axes.scale {
-            scale.lane(painter, axes.report, self.lane, top + axes.height / 2);
+            scale.lane(painter, axes.report, self.lane, plot.top + axes.height / 2);
         }
         score::texts(painter, axes.report, self.lane, self.top);
     }
 
+    /// The lane's lines in one panel.
+    fn lines(&self, painter: &Painter<'_>, axes: Axes<'_>, panel: &Panel<'_>, (plot, own): (Plot, Plot)) {
+        let limit = axes.report.limit.map(|limit| limit.units);
+        if let Some(limit) = limit {
+            panel.excess(painter, self.index, plot, limit);
+        }
+        panel.state(painter, self.index, own, self.lane.delayed > 0);
+        painter.line(&[(panel.x, plot.base), (panel.right(), plot.base)], palette::RULE, 2);
+        if limit != Some(0) {
+            painter.dashes((panel.x, panel.right()), plot.limit, palette::SOFT);
+        }
+        if axes.strip(self.index) && !panel.skyline {
+            painter.line(&[(panel.x, own.base), (panel.right(), own.base)], palette::RULE, 2);
+            painter.dashes((panel.x, panel.right()), own.limit, palette::STATE);
+        }
+        for restart in panel.detail.lanes[self.index].restarts.iter().filter(|_| !panel.skyline) {
+            painter.upright(panel.at(*restart), (own.top, own.base), RESTART_DASH, palette::STATE);
+        }
+        if limit.is_some() {
+            panel.trailing(painter, self.index, plot);
+        }
+    }
+
+    /// The numbers at the left of the lines.
+    fn scale(&self, painter: &Painter<'_>, axes: Axes<'_>, (plot, own): (Plot, Plot)) {
+        let write = |y: i32, color, text: &str| {
+            painter.text((PANELS_X - 12, y + 9), SMALL, color, Anchor::End, text);
+        };
+        let full = compact(axes.full(self.index));
+        let limit = axes.report.limit.map(|limit| limit.units);
+        match limit {
+            Some(limit) => write(plot.limit, palette::SOFT, &compact(limit)),
+            None => write(plot.limit, palette::STATE, &full),
+        }
+        if limit != Some(0) && plot.base - plot.limit > 26 {
+            write(plot.base, palette::SOFT, "0");
+        }
+        let peak = plot.units(axes.peak);
+        if limit.is_some() && plot.limit - peak > 26 {
+            write(peak + 2, palette::SOFT, &compact(axes.peak as u64));
+        }
+        if axes.strip(self.index) {
+            write(own.limit, palette::STATE, &full);
+            if own.base - own.limit > 24 {
+                write(own.base, palette::STATE, "0");
+            }
+        }
+    }
+
     /// Names the first end of a window where the space above the limit is free.
-    fn restart(&self, painter: &Painter<'_>, panel: &Panel<'_>, plot: Plot) {
+    fn restart(&self, painter: &Painter<'_>, panel: &Panel<'_>, (plot, own): (Plot, Plot)) {
         const TEXT: &str = "counter back to 0";
         let Some(restart) = panel.detail.lanes[self.index].restarts.first() else { return };
         let (x, width) = (panel.at(*restart), SMALL.width(TEXT) + 14);
-        if plot.limit - plot.top < 32 {
+        if plot.limit - plot.top < 32 || plot.top != own.top {
             return;
         }
         let free = |from: i32, until: i32| {
@@ -240,7 +311,7 @@ impl<'a> Row<'a> {
             from >= panel.x
                 && until <= panel.right()
                 && restarts.iter().all(|other| !(from..until).contains(&panel.at(*other)))
-                && panel.below(self.index, (from, until), plot, plot.limit)
+                && panel.below(self.index, (from, until), (plot, own), plot.limit)
         };
         let baseline = plot.limit - 12;
         if free(x - width, x) {
@@ -251,7 +322,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A number in few characters: `100`, `12.5k`, `600k`, `1.5M`.
+/// A number in few characters: `100`, `12.5k`, `600k`, `1.5M`, `2T`.
 fn compact(value: u64) -> String {
     let short = |scale: f64, unit: &str| {
         let decimals = usize::from(value as f64 / scale < 99.95);
@@ -262,6 +333,9 @@ fn compact(value: u64) -> String {
         0..10_000 => count(u128::from(value)),
         10_000..1_000_000 => short(1e3, "k"),
         1_000_000..1_000_000_000 => short(1e6, "M"),
-        _ => short(1e9, "G"),
+        1_000_000_000..1_000_000_000_000 => short(1e9, "G"),
+        1_000_000_000_000..1_000_000_000_000_000 => short(1e12, "T"),
+        1_000_000_000_000_000..1_000_000_000_000_000_000 => short(1e15, "P"),
+        _ => short(1e18, "E"),
     }
 }

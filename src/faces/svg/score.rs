@@ -1,7 +1,8 @@
 //! At the right: each lane's peak and its proven worst case on one scale, and what came of it.
 
-use super::measure::Font;
+use super::measure::{Font, clean};
 use super::paint::{Anchor, Color, Painter, palette};
+use super::row::LINE;
 use super::{SMALL, words};
 use crate::faces::format::{count, ratio};
 use crate::report::{LaneReport, Report};
@@ -11,13 +12,15 @@ pub const SCALE_X: i32 = 1216;
 /// Its width.
 const SCALE_WIDTH: i32 = 170;
 /// Left edge of the texts.
-pub const TEXT_X: i32 = 1424;
+pub const TEXT_X: i32 = 1416;
 /// Width of the texts.
-pub const TEXT_WIDTH: i32 = 344;
+pub const TEXT_WIDTH: i32 = 352;
 
 const BIG: Font = Font::bold(36);
 /// From a row's top to the first baseline.
 const FIRST: i32 = 38;
+/// What is denied to each class stands this far to the right.
+const INDENT: i32 = 24;
 /// Between baselines.
 const LEADING: i32 = 33;
 
@@ -46,6 +49,19 @@ impl Scale {
 
     fn x(self, ratio: f64) -> i32 {
         SCALE_X + ((ratio / self.most).min(1.0) * f64::from(SCALE_WIDTH)).round() as i32
+    }
+
+    /// What the dot and the tick mean, below `top`.
+    pub fn key(self, painter: &Painter<'_>, report: &Report, top: i32) {
+        let window = words::window(report).unwrap_or_default();
+        let worst = if self.passed(report) { "worst case (arrow: off the scale)" } else { "worst case on any traffic" };
+        painter.dot((SCALE_X + 8, top + 19), 10, palette::INK);
+        painter.rect((SCALE_X + 6, top + LINE + 6), (SCALE_X + 11, top + LINE + 32), palette::SOFT);
+        let texts = [format!("most in any {window} (1x: the limit)"), worst.to_owned()];
+        for (i, text) in texts.iter().enumerate() {
+            let text = SMALL.clip(text, TEXT_X + TEXT_WIDTH - SCALE_X - 30);
+            painter.text((SCALE_X + 30, top + 28 + i as i32 * LINE), SMALL, palette::SOFT, Anchor::Start, &text);
+        }
     }
 
     /// What stands above the scale: its ends and the limit, on `baseline`.
@@ -123,12 +139,13 @@ fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
     let mut add = |line: i32, x: i32, color: Color, text: &str| {
         pieces.push(Piece { x, line, font: SMALL, color, text: SMALL.clip(text, room(x)), above: false });
     };
-    if let Some(verdict) = words::verdict(report, lane) {
-        add(line, TEXT_X, palette::INK, &verdict);
+    for text in packed(&words::verdict(report, lane)) {
+        add(line, TEXT_X, palette::INK, &text);
         line += 1;
     }
+    let classes = words::classes(lane);
     let admitted = format!("{} admitted", count(u128::from(lane.admitted())));
-    let denied = format!("{} denied", count(u128::from(lane.denied)));
+    let denied = format!("{} denied{}", count(u128::from(lane.denied)), if classes.is_empty() { "" } else { ":" });
     add(line, TEXT_X, palette::ALLOWED, &admitted);
     let x = TEXT_X + SMALL.width(&admitted) + 18;
     if SMALL.width(&denied) <= room(x) {
@@ -138,12 +155,38 @@ fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
         add(line, TEXT_X, palette::DENIED_INK, &denied);
     }
     line += 1;
+    for (class, denied) in classes {
+        let x = TEXT_X + INDENT;
+        let class = SMALL.clip(&clean(&class), room(x) - SMALL.width(&denied));
+        add(line, x, palette::DENIED_INK, &format!("{class}{denied}"));
+        line += 1;
+    }
+    for text in words::units_admitted(report, lane).iter().flat_map(|text| SMALL.wrap(text, TEXT_WIDTH, 2)) {
+        add(line, TEXT_X, palette::ALLOWED, &text);
+        line += 1;
+    }
     if let Some(text) = words::waits(lane) {
         add(line, TEXT_X, palette::DELAYED_INK, &text);
     } else if let Some(text) = words::keys_over(report, lane) {
         add(line, TEXT_X, palette::SOFT, &text);
     }
     pieces
+}
+
+/// Phrases in lines, as many in each as there is room for; one that is wider than a line is wrapped.
+fn packed(phrases: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (i, phrase) in phrases.iter().enumerate() {
+        let phrase = clean(phrase) + if i + 1 < phrases.len() { ";" } else { "" };
+        match lines.last_mut() {
+            Some(last) if SMALL.width(&format!("{last} {phrase}")) <= TEXT_WIDTH => {
+                last.push(' ');
+                last.push_str(&phrase);
+            }
+            _ => lines.extend(SMALL.wrap(&phrase, TEXT_WIDTH, 3)),
+        }
+    }
+    lines
 }
 
 /// Height of a lane's score.

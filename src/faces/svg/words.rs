@@ -1,12 +1,28 @@
 //! What the sheet says in words.
 
-use crate::faces::format::{Clock, count, duration, ratio};
-use crate::report::{LaneReport, Report};
+use super::groups;
+use crate::faces::format::{Clock, count, date, duration, ratio};
+use crate::report::{ClassReport, LaneReport, Report};
 use crate::time::SimDuration;
 
 /// A configured span as it is written in a scenario.
 fn configured(nanos: u64) -> String {
     SimDuration::from_nanos(nanos).to_string()
+}
+
+/// A span as all spans of the sheet are written: `59.4s`, `1m20s`, `10m08s`.
+pub fn span(nanos: u128) -> String {
+    const S: u128 = 1_000_000_000;
+    let seconds = (nanos + S / 2) / S;
+    if nanos < 100 * S && seconds >= 60 {
+        return if seconds == 60 { "1m".to_owned() } else { format!("1m{:02}s", seconds - 60) };
+    }
+    duration(nanos).replace(' ', "")
+}
+
+/// A number of units, written out as long as that is short enough.
+fn units(value: u128) -> String {
+    if value < 1_000_000_000_000_000 { count(value) } else { format!("{:.2e}", value as f64) }
 }
 
 /// How many of something.
@@ -38,7 +54,7 @@ pub fn window(report: &Report) -> Option<String> {
 pub fn offer(report: &Report) -> String {
     let offered = &report.offered;
     if offered.requests == 0 {
-        return "Nothing arrived.".to_owned();
+        return "No requests arrived: there was nothing to decide.".to_owned();
     }
     let mut text = plural(offered.requests, "request");
     if offered.cost != offered.requests {
@@ -53,6 +69,14 @@ pub fn offer(report: &Report) -> String {
         let clock = Clock::for_span(report, from, until).precise();
         let (first, last) = (clock.time(report.instant(first)), clock.time(report.instant(last)));
         text.push_str(&if first == last { format!(", all at {first}") } else { format!(", {first} to {last}") });
+        text.push_str(&match report.start.nanos() {
+            0 => " from the start".to_owned(),
+            _ if super::dated(report) => " UTC".to_owned(),
+            _ => format!(" UTC, {}", date(report.start)),
+        });
+    }
+    if things(report) == "units" {
+        text.push_str("; lines count units, bars and numbers requests");
     }
     if report.limit.is_none() {
         text.push_str("; no limit is stated, so nothing is above or within it");
@@ -134,41 +158,69 @@ pub fn state(lane: &LaneReport) -> &'static str {
     }
 }
 
-/// Which lanes decide as this one does, or admit what it admits.
-pub fn alike(report: &Report, lane: &LaneReport) -> Option<String> {
-    if report.offered.requests == 0 {
-        return None;
-    }
-    let first = |lane: &LaneReport| lane.same_as.clone().unwrap_or_else(|| lane.name.clone());
-    let others = |same: &dyn Fn(&LaneReport) -> bool| -> Vec<String> {
-        report.lanes.iter().filter(|other| other.name != lane.name && same(other)).map(|o| o.name.clone()).collect()
-    };
-    let equal = others(&|other| first(other) == first(lane));
-    let list = |names: &[String]| match names {
-        [one] => one.clone(),
-        many if many.len() + 1 == report.lanes.len() && many.len() > 2 => "all others".to_owned(),
-        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
-        [] => String::new(),
-    };
-    if !equal.is_empty() {
-        return Some(format!("decides as {}", list(&equal)));
-    }
-    let group = report.groups.iter().find(|group| group.contains(&lane.name))?;
-    let equal = others(&|other| group.contains(&other.name));
-    equal.first().filter(|_| lane.delayed > 0).map(|first| format!("admits as {first}"))
+/// What a lane counts by, where that is not simply all there is.
+fn counted(report: &Report, lane: &LaneReport) -> Option<String> {
+    let special = report.lanes.iter().any(|lane| lane.key != "key");
+    (special || report.offered.keys > 1).then(|| lane.key.clone())
 }
 
-/// Whether and how a lane passed the limit: by how much and for how long; `None` without one.
-pub fn verdict(report: &Report, lane: &LaneReport) -> Option<String> {
-    let (limit, peak) = (report.limit?, lane.peak.as_ref()?);
+/// Whether and how a lane passed the limit: by how much at most, for how long in all, and why, in
+/// phrases; none without a limit.
+pub fn verdict(report: &Report, lane: &LaneReport) -> Vec<String> {
+    let (Some(limit), Some(peak)) = (report.limit, lane.peak.as_ref()) else { return Vec::new() };
     if peak.units <= limit.units {
-        return Some("never above the limit".to_owned());
+        return vec![match (counted(report, lane), lane.state.keys) {
+            (Some(key), keys @ 2..) => format!("none of {} above (by {key})", count(u128::from(keys))),
+            (Some(key), _) => format!("never above (by {key})"),
+            // What is counted are releases: a queue admits more than it lets out within a window.
+            (None, _) if lane.delayed > 0 => "never above when released".to_owned(),
+            (None, _) => "never above the limit".to_owned(),
+        }];
     }
-    let by = count(u128::from(peak.units - limit.units));
-    Some(match &lane.over {
-        Some(over) if over.peak_key_ns > 0 => format!("{by} above for {}", duration(over.peak_key_ns)),
-        _ => format!("{by} above the limit"),
-    })
+    let mut phrases = vec![format!("up to {} above", units(u128::from(peak.units - limit.units)))];
+    let long = lane.over.as_ref().map_or(0, |over| over.peak_key_ns);
+    phrases.extend((long > 0).then(|| format!("{} in all", span(long))));
+    phrases.extend(why(report, lane).map(str::to_owned));
+    phrases
+}
+
+/// How a lane whose own limit is the stated one can pass it.
+fn why(report: &Report, lane: &LaneReport) -> Option<&'static str> {
+    let limit = report.limit?;
+    let own = format!("{}/{}", limit.units, configured(limit.window_ns));
+    let knob =
+        |name: &str| lane.spec.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let is = |name: &str, value: &str| knob(name).as_deref() == Some(value);
+    let full = |name: &str| is("rate", &own) && is(name, &limit.units.to_string());
+    match lane.algorithm {
+        "fixed-window" if is("limit", &own) => Some("across two windows"),
+        "sliding-counter" if is("limit", &own) && is("compare", "after") => Some("the estimate was low"),
+        "token-bucket" if full("burst") => Some("by the refill"),
+        "leaky-bucket" if full("capacity") && is("mode", "meter") => Some("by the drain"),
+        "gcra" if full("burst") => Some("by the refill"),
+        _ => None,
+    }
+}
+
+/// Units admitted, where an arrival may cost more than one.
+pub fn units_admitted(report: &Report, lane: &LaneReport) -> Option<String> {
+    (report.offered.cost != report.offered.requests)
+        .then(|| format!("{} units admitted", units(u128::from(lane.cost_admitted))))
+}
+
+/// What was denied to each class of traffic, where there are several: the class, and how many of how
+/// many.
+pub fn classes(lane: &LaneReport) -> Vec<(String, String)> {
+    const MOST: usize = 5;
+    let number = |n: u64| count(u128::from(n));
+    let line =
+        |class: &ClassReport| (class.class.clone(), format!(" {} of {}", number(class.denied), number(class.attempts)));
+    let mut lines: Vec<_> = lane.classes.iter().filter(|_| lane.classes.len() > 1).map(line).collect();
+    if lines.len() > MOST {
+        let more = lines.split_off(MOST - 1).len();
+        lines.push((String::new(), format!("and {more} more classes")));
+    }
+    lines
 }
 
 /// Keys above the limit, where there are several keys.
@@ -180,7 +232,7 @@ pub fn keys_over(report: &Report, lane: &LaneReport) -> Option<String> {
 /// What waiting costs.
 pub fn waits(lane: &LaneReport) -> Option<String> {
     let longest = lane.wait_ns.max.filter(|_| lane.delayed > 0)?;
-    Some(format!("{} wait, up to {}", count(u128::from(lane.delayed)), duration(u128::from(longest))))
+    Some(format!("{} delayed, up to {}", count(u128::from(lane.delayed)), span(u128::from(longest))))
 }
 
 /// The worst that any traffic could do, as a ratio to the limit.
@@ -208,9 +260,12 @@ pub fn description(report: &Report) -> String {
         }
         parts.extend(verdict(report, lane));
         parts.extend(bound(report, lane).map(|bound| format!("at worst {} on other traffic", ratio(bound))));
+        parts.extend(units_admitted(report, lane));
+        parts.extend(classes(lane).into_iter().map(|(class, denied)| format!("denied {class}{denied}")));
         parts.extend(waits(lane));
-        parts.extend(alike(report, lane));
+        parts.extend(groups::tag(report, lane).map(|tag| format!("group {tag}")));
         sentences.push(format!("{}.", parts.join(", ")));
     }
+    sentences.extend(groups::list(report).into_iter().map(|(name, members)| format!("Group {name}: {members}.")));
     sentences.join(" ")
 }

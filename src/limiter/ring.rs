@@ -1,0 +1,165 @@
+//! A ring of entries in order of time: what a log keeps.
+
+/// Entries, oldest first, in a power of two of places. Smaller than a `VecDeque`, and its places wrap
+/// without a branch.
+#[derive(Clone, Debug)]
+pub struct Ring<E> {
+    places: Box<[E]>,
+    head: u32,
+    len: u32,
+}
+
+/// Places of the smallest ring.
+const SMALLEST: usize = 4;
+
+impl<E: Copy> Ring<E> {
+    /// Holds nothing, and no memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { places: Box::new([]), head: 0, len: 0 }
+    }
+
+    #[inline(always)]
+    fn place(&self, index: usize) -> usize {
+        (self.head as usize + index) & self.places.len().wrapping_sub(1)
+    }
+
+    /// How many entries there are.
+    #[inline(always)]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Places there are: entries until it grows.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether one entry more makes it grow.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.len as usize == self.places.len()
+    }
+
+    /// The oldest entry.
+    #[inline(always)]
+    #[must_use]
+    pub fn front(&self) -> Option<E> {
+        if self.is_empty() { None } else { self.places.get(self.place(0)).copied() }
+    }
+
+    /// The newest entry.
+    #[inline(always)]
+    #[must_use]
+    pub fn back(&self) -> Option<E> {
+        if self.is_empty() { None } else { self.places.get(self.place(self.len() - 1)).copied() }
+    }
+
+    /// The newest entry, to be changed.
+    #[inline(always)]
+    pub fn back_mut(&mut self) -> Option<&mut E> {
+        if self.is_empty() {
+            return None;
+        }
+        let place = self.place(self.len() - 1);
+        self.places.get_mut(place)
+    }
+
+    /// Removes the oldest entry; there must be one.
+    #[inline(always)]
+    pub fn pop_front(&mut self) {
+        self.head = self.place(1) as u32;
+        self.len -= 1;
+    }
+
+    /// Appends an entry.
+    ///
+    /// # Panics
+    /// If there are 2^31 already.
+    #[inline(always)]
+    pub fn push_back(&mut self, entry: E) {
+        if self.is_full() {
+            self.grow(entry);
+        }
+        let place = self.place(self.len());
+        self.places[place] = entry;
+        self.len += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, filler: E) {
+        let capacity = (2 * self.places.len()).max(SMALLEST);
+        assert!(capacity <= 1 << 31, "2^31 entries of one key take more memory than there is");
+        let mut places = Vec::with_capacity(capacity);
+        places.extend(self.iter());
+        places.resize(capacity, filler);
+        (self.places, self.head) = (places.into(), 0);
+    }
+
+    /// All entries, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = E> + '_ {
+        let first = self.places.len().min(self.head as usize);
+        let (wrapped, straight) = self.places.split_at(first);
+        straight.iter().chain(wrapped).copied().take(self.len())
+    }
+
+    /// Changes the entries as a list.
+    pub fn edit<R>(&mut self, change: impl FnOnce(&mut Vec<E>) -> R) -> R {
+        let mut entries: Vec<E> = self.iter().collect();
+        let result = change(&mut entries);
+        *self = Self::new();
+        entries.into_iter().for_each(|entry| self.push_back(entry));
+        result
+    }
+}
+
+impl<E: Copy> Default for Ring<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn a_ring_is_a_queue(steps in prop::collection::vec(0..5_u8, 0..200)) {
+            let (mut ring, mut queue) = (Ring::new(), VecDeque::new());
+            for (number, step) in steps.into_iter().enumerate() {
+                match step {
+                    0 | 1 if !ring.is_empty() => {
+                        ring.pop_front();
+                        queue.pop_front();
+                    }
+                    2 => ring.edit(|entries| entries.retain(|entry| entry % 3 != 0)),
+                    _ => {
+                        ring.push_back(number);
+                        queue.push_back(number);
+                    }
+                }
+                if step == 2 {
+                    queue.retain(|entry| entry % 3 != 0);
+                }
+                prop_assert!(ring.iter().eq(queue.iter().copied()));
+                prop_assert_eq!((ring.front(), ring.back()), (queue.front().copied(), queue.back().copied()));
+                prop_assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
+                prop_assert!(ring.capacity() < 2 * SMALLEST || ring.capacity() <= 4 * 200);
+            }
+        }
+    }
+}
