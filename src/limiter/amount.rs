@@ -1,7 +1,6 @@
 //! Integer widths: a bucket's fill in unit x period, 64 bits where they suffice, else 128.
 
 use std::fmt::Debug;
-use std::hint::select_unpredictable;
 
 /// An unsigned integer wide enough for every product of one limiter's parameters.
 ///
@@ -18,9 +17,14 @@ pub trait Amount: Copy + Debug + Default + Ord + Send + Sync + 'static {
     /// `self - other`, or zero.
     #[must_use]
     fn minus(self, other: Self) -> Self;
+    /// The longest time that can be multiplied by `units`; any level has drained by then.
+    fn reach(units: u64) -> u64;
     /// The value in 128 bits.
     fn wide(self) -> u128;
 }
+
+/// The largest value of the 64-bit form: it keeps to 63 bits, so that a difference has a sign.
+const LARGEST: u64 = i64::MAX as u64;
 
 impl Amount for u64 {
     #[inline(always)]
@@ -29,16 +33,21 @@ impl Amount for u64 {
     }
     #[inline(always)]
     fn saturating_product(a: u64, b: u64) -> Self {
-        a.saturating_mul(b)
+        a.saturating_mul(b).min(LARGEST)
     }
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
-        self.saturating_add(other)
+        self.wrapping_add(other).min(LARGEST)
     }
     #[inline(always)]
     fn minus(self, other: Self) -> Self {
         // Whether a bucket has run dry is hard to foretell: no branch on it.
-        select_unpredictable(self > other, self.wrapping_sub(other), 0)
+        let difference = self.wrapping_sub(other) as i64;
+        (difference & !(difference >> 63)) as Self
+    }
+    #[inline]
+    fn reach(units: u64) -> u64 {
+        LARGEST / units.max(1)
     }
     #[inline]
     fn wide(self) -> u128 {
@@ -62,6 +71,10 @@ impl Amount for u128 {
     #[inline(always)]
     fn minus(self, other: Self) -> Self {
         self.saturating_sub(other)
+    }
+    #[inline]
+    fn reach(_units: u64) -> u64 {
+        u64::MAX
     }
     #[inline]
     fn wide(self) -> u128 {

@@ -19,6 +19,12 @@ impl<A: Amount> Fill<A> {
         Self { fill, last: at.nanos() }
     }
 
+    /// Reads it, so that it is in the cache.
+    #[inline(always)]
+    pub const fn touch(&self) -> u64 {
+        self.last as u64
+    }
+
     /// Replaces the level; the instant never runs backwards.
     #[inline(always)]
     pub fn set(&mut self, fill: A, at: SimTime) {
@@ -32,13 +38,15 @@ impl<A: Amount> Fill<A> {
 pub struct Drain {
     period: u64,
     units: u64,
+    /// No level takes longer to drain.
+    reach: u64,
 }
 
 impl Drain {
-    /// The drain of a rate.
-    pub fn new(rate: Rate) -> Self {
+    /// The drain of a rate, for levels of type `A`.
+    pub fn new<A: Amount>(rate: Rate) -> Self {
         let (period, units) = rate.reduced();
-        Self { period, units }
+        Self { period, units, reach: A::reach(units) }
     }
 
     /// The size of one unit in a level.
@@ -55,7 +63,7 @@ impl Drain {
     /// The level at `at`.
     #[inline(always)]
     pub fn fill<A: Amount>(self, state: &Fill<A>, at: SimTime) -> A {
-        state.fill.minus(A::saturating_product(elapsed(state.last, at.nanos()), self.units))
+        state.fill.minus(A::product(elapsed(state.last, at.nanos()).min(self.reach), self.units))
     }
 
     /// Adds `cost` units, whatever the level.

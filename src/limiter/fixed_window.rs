@@ -83,6 +83,10 @@ pub struct Window {
     used: u64,
 }
 
+/// First instant after the clock's window that an attempt falls in.
+#[derive(Clone, Debug, Default)]
+pub struct ClockEnd(i64);
+
 impl FixedWindow {
     /// A window of these parameters.
     #[must_use]
@@ -125,6 +129,12 @@ impl FixedWindow {
 
 impl Algorithm for FixedWindow {
     type State = Window;
+    type Tick = ClockEnd;
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.used
+    }
 
     fn initial(&self, _at: SimTime) -> Window {
         // No window is open: the first counted attempt opens one.
@@ -154,21 +164,27 @@ impl Algorithm for FixedWindow {
     }
 
     #[inline(always)]
-    fn decide(&self, state: &mut Window, at: SimTime, cost: u64) -> Decision {
-        let mut window = self.window(state, at);
-        let fits = cost <= self.units.saturating_sub(window.used);
-        if self.anchor == WindowAnchor::Clock && !self.count_denied {
-            // Whether an attempt fits is hard to foretell: no branch on it.
-            let counts = fits & (cost > 0);
-            window.used = window.used.wrapping_add(cost);
-            state.end = select_unpredictable(counts, window.end, state.end);
-            state.used = select_unpredictable(counts, window.used, state.used);
-        } else if fits {
-            self.count(state, at, cost);
-        } else {
-            self.refuse(state, at, cost);
+    fn tick(&self, tick: &mut ClockEnd, at: SimTime) {
+        let at = at.nanos();
+        if at >= tick.0 || at < tick.0 - self.window {
+            tick.0 = at - at.rem_euclid(self.window) + self.window;
         }
-        if fits { Decision::Allow } else { Decision::Deny }
+    }
+
+    #[inline(always)]
+    fn settle(&self, state: &mut Window, tick: &ClockEnd, at: SimTime, cost: u64) -> (bool, u64) {
+        if self.anchor != WindowAnchor::Clock || self.count_denied {
+            return (self.decide(state, at, cost).admits(), 0);
+        }
+        // Whether the window is a new one and whether an attempt fits are hard to foretell: no
+        // branch on either.
+        let open = at.nanos() < state.end;
+        let used = select_unpredictable(open, state.used, 0);
+        let fits = cost <= self.units.saturating_sub(used);
+        let counts = fits & (cost > 0);
+        state.used = select_unpredictable(counts, used.wrapping_add(cost), state.used);
+        state.end = select_unpredictable(counts & !open, tick.0, state.end);
+        (fits, 0)
     }
 
     fn refund(&self, state: &mut Window, charged_at: SimTime, at: SimTime, cost: u64) {

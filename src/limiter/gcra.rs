@@ -63,6 +63,12 @@ impl<T: Ticks> Gcra<T> {
 impl<T: Ticks> Algorithm for Gcra<T> {
     /// The theoretical arrival time.
     type State = T;
+    type Tick = ();
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.wide() as u64
+    }
 
     fn initial(&self, at: SimTime) -> T {
         self.schedule.now(at)

@@ -205,6 +205,9 @@ pub trait Limiter: Send {
     fn size(&self) -> StateSize;
 }
 
+/// Bytes of states that the nearest cache holds anyway.
+const NEAR: usize = 1 << 15;
+
 /// The states of all keys under one algorithm.
 #[derive(Clone, Debug)]
 pub struct Keyed<A: Algorithm> {
@@ -232,6 +235,17 @@ impl<A: Algorithm> Keyed<A> {
         self.states.resize_with(key.index() + 1, || algorithm.initial(at));
     }
 
+    /// Brings what these keys need into the cache: loads that do not wait for each other.
+    fn fetch(&self, keys: &[KeyId]) {
+        let mut seen = 0;
+        for key in keys {
+            if let Some(state) = self.states.get(key.index()) {
+                seen ^= self.algorithm.touch(state);
+            }
+        }
+        std::hint::black_box(seen);
+    }
+
     /// Reads a key's state, or that of a new key.
     fn peek<R>(&self, key: KeyId, at: SimTime, read: impl FnOnce(&A::State) -> R) -> R {
         match self.states.get(key.index()) {
@@ -246,7 +260,12 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
         assert!(rows.key.len() == rows.at.len() && rows.cost.len() == rows.at.len(), "columns of equal length");
         verdicts.clear();
         let columns = rows.at.chunks(64).zip(rows.key.chunks(64)).zip(rows.cost.chunks(64));
+        let mut tick = A::Tick::default();
+        let far = size_of_val(&*self.states) > NEAR;
         for (chunk, ((at, key), cost)) in columns.enumerate() {
+            if far {
+                self.fetch(key);
+            }
             let mut word = 0;
             // Every wait is written, and kept if it is one: that is hard to foretell.
             let (mut waits, mut delayed) = ([(0, 0); 64], 0);
@@ -254,7 +273,10 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
                 if key.index() >= self.states.len() {
                     self.grow(*key, *at);
                 }
-                let (admitted, wait) = self.algorithm.settle(&mut self.states[key.index()], *at, *cost);
+                let (admitted, wait) = {
+                    self.algorithm.tick(&mut tick, *at);
+                    self.algorithm.settle(&mut self.states[key.index()], &tick, *at, *cost)
+                };
                 word |= u64::from(admitted) << i;
                 if A::DELAYS {
                     waits[delayed] = ((chunk * 64 + i) as u32, wait);

@@ -98,6 +98,12 @@ impl<T: Ticks> LeakyQueue<T> {
 impl<T: Ticks> Algorithm for LeakyQueue<T> {
     /// The instant at which the server is next free.
     type State = T;
+    type Tick = ();
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.wide() as u64
+    }
 
     fn initial(&self, at: SimTime) -> T {
         self.schedule.now(at)
@@ -127,13 +133,13 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
 
     #[inline(always)]
     fn decide(&self, next_free: &mut T, at: SimTime, cost: u64) -> Decision {
-        decision(self.settle(next_free, at, cost))
+        decision(self.settle(next_free, &(), at, cost))
     }
 
     const DELAYS: bool = true;
 
     #[inline(always)]
-    fn settle(&self, next_free: &mut T, at: SimTime, cost: u64) -> (bool, u64) {
+    fn settle(&self, next_free: &mut T, _tick: &(), at: SimTime, cost: u64) -> (bool, u64) {
         let answer = self.answer(*next_free, at, cost);
         *next_free = select_unpredictable(answer.0, self.schedule.advance(*next_free, at, cost), *next_free);
         answer
@@ -162,7 +168,7 @@ impl<A: Amount> LeakyMeter<A> {
     /// A meter of these parameters.
     #[must_use]
     pub fn new(spec: &LeakyBucketSpec) -> Self {
-        let drain = Drain::new(spec.rate);
+        let drain = Drain::new::<A>(spec.rate);
         Self { drain, places: spec.capacity, capacity: drain.level(spec.capacity), compare: spec.compare }
     }
 
@@ -179,6 +185,12 @@ impl<A: Amount> LeakyMeter<A> {
 impl<A: Amount> Algorithm for LeakyMeter<A> {
     /// What the bucket holds.
     type State = Fill<A>;
+    type Tick = ();
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.touch()
+    }
 
     fn initial(&self, at: SimTime) -> Fill<A> {
         Fill::new(A::default(), at)

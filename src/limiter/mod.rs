@@ -103,6 +103,8 @@ pub struct Level {
 pub trait Algorithm {
     /// The state of one key.
     type State: Clone + Send + Sync + 'static;
+    /// What attempts of one instant share, whatever their key; kept from one to the next in a batch.
+    type Tick: Clone + Default;
 
     /// The state of a key first seen at `at`.
     fn initial(&self, at: SimTime) -> Self::State;
@@ -149,10 +151,20 @@ pub trait Algorithm {
     /// Whether it may delay what it admits.
     const DELAYS: bool = false;
 
-    /// [`decide`](Self::decide) as numbers: whether the attempt is admitted, and its wait in
-    /// nanoseconds.
+    /// Brings what attempts share to the instant of the next.
     #[inline(always)]
-    fn settle(&self, state: &mut Self::State, at: SimTime, cost: u64) -> (bool, u64) {
+    fn tick(&self, tick: &mut Self::Tick, at: SimTime) {
+        let _ = (tick, at);
+    }
+
+    /// Reads what a decision reads first, so that it is in the cache.
+    fn touch(&self, state: &Self::State) -> u64;
+
+    /// [`decide`](Self::decide) in a batch, as numbers: whether the attempt is admitted, and its wait
+    /// in nanoseconds.
+    #[inline(always)]
+    fn settle(&self, state: &mut Self::State, tick: &Self::Tick, at: SimTime, cost: u64) -> (bool, u64) {
+        let _ = tick;
         match self.decide(state, at, cost) {
             Decision::Allow => (true, 0),
             Decision::Delay(wait) => (true, wait.short_nanos()),

@@ -116,12 +116,22 @@ impl SlidingCounterSpec {
     }
 }
 
+/// The bucket of the clock's grid that an attempt falls in.
+#[derive(Clone, Debug, Default)]
+pub struct Bucket {
+    index: u64,
+    from: i64,
+    until: i64,
+}
+
 /// Storage of `buckets + 1` counts, newest first.
 pub trait Counts: AsRef<[u64]> + AsMut<[u64]> + Clone + Debug + Send + Sync + 'static {
     /// Zero counts for this many buckets.
     fn zero(buckets: u32) -> Self;
     /// Bytes beyond its own size.
     fn heap_bytes(&self) -> usize;
+    /// The counts if they always are two.
+    fn pair(&mut self) -> Option<&mut [u64; 2]>;
 }
 
 impl Counts for [u64; 2] {
@@ -131,6 +141,10 @@ impl Counts for [u64; 2] {
     fn heap_bytes(&self) -> usize {
         0
     }
+    #[inline(always)]
+    fn pair(&mut self) -> Option<&mut [u64; 2]> {
+        Some(self)
+    }
 }
 
 impl Counts for Box<[u64]> {
@@ -139,6 +153,10 @@ impl Counts for Box<[u64]> {
     }
     fn heap_bytes(&self) -> usize {
         size_of_val(&**self)
+    }
+    #[inline(always)]
+    fn pair(&mut self) -> Option<&mut [u64; 2]> {
+        None
     }
 }
 
@@ -376,6 +394,12 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
 
 impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
     type State = Counter<C, G>;
+    type Tick = Bucket;
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.counts.as_ref().first().copied().unwrap_or(0)
+    }
 
     fn initial(&self, at: SimTime) -> Counter<C, G> {
         let (origin, _) = G::NEW.origin(at.nanos(), 0, self.clock);
@@ -457,14 +481,43 @@ impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
         let place = self.place(state, at);
         let fits = self.fits(self.sums(&state.counts, place.shift), place.phase, cost);
         let counts = fits | self.count_denied;
-        if place.shift == 0 && !G::REMEMBERS {
-            // Whether an attempt fits is hard to foretell: no branch on it.
-            let newest = &mut state.counts.as_mut()[0];
-            *newest = newest.saturating_add(select_unpredictable(counts, cost, 0));
-        } else if counts {
+        if counts {
             self.add(state, place, at, cost);
         }
         if fits { Decision::Allow } else { Decision::Deny }
+    }
+
+    #[inline(always)]
+    fn tick(&self, tick: &mut Bucket, at: SimTime) {
+        let at = at.nanos();
+        if self.buckets == 1 && !G::REMEMBERS && (at >= tick.until || at < tick.from) {
+            let (index, phase) = self.locate(self.clock, at);
+            let from = at - phase as i64;
+            *tick = Bucket { index, from, until: from + self.window as i64 };
+        }
+    }
+
+    #[inline(always)]
+    fn settle(&self, state: &mut Counter<C, G>, tick: &Bucket, at: SimTime, cost: u64) -> (bool, u64) {
+        let pair = if G::REMEMBERS { None } else { state.counts.pair() };
+        let Some(counts) = pair else {
+            return (self.decide(state, at, cost).admits(), 0);
+        };
+        // Which bucket the newest count is of and whether an attempt fits are hard to foretell: no
+        // branch on either. A clock that runs behind is at the start of the newest bucket.
+        let behind = tick.index < state.index;
+        let index = tick.index.max(state.index);
+        let phase = select_unpredictable(behind, 0, (at.nanos() - tick.from) as u64);
+        let shift = index - state.index;
+        let newest = select_unpredictable(shift == 0, counts[0], 0);
+        let moved = select_unpredictable(shift == 1, counts[0], 0);
+        let oldest = select_unpredictable(shift == 0, counts[1], moved);
+        let fits = self.fits((newest, oldest), phase, cost);
+        let counted = (fits | self.count_denied) & (cost > 0);
+        counts[0] = select_unpredictable(counted, newest.saturating_add(cost), counts[0]);
+        counts[1] = select_unpredictable(counted, oldest, counts[1]);
+        state.index = select_unpredictable(counted, index, state.index);
+        (fits | (cost == 0), 0)
     }
 
     fn heap_bytes(&self, state: &Counter<C, G>) -> usize {

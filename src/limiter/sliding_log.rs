@@ -247,6 +247,12 @@ impl<E: Entry> SlidingLog<E> {
 
 impl<E: Entry> Algorithm for SlidingLog<E> {
     type State = Log<E>;
+    type Tick = ();
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.sum ^ state.entries.back().map_or(0, |newest| newest.at() as u64)
+    }
 
     fn initial(&self, _at: SimTime) -> Log<E> {
         Log { entries: Ring::new(), sum: 0 }

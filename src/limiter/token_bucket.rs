@@ -107,7 +107,7 @@ impl<A: Amount> TokenBucket<A> {
     /// A bucket of these parameters.
     #[must_use]
     pub fn new(spec: &TokenBucketSpec) -> Self {
-        let drain = Drain::new(spec.rate);
+        let drain = Drain::new::<A>(spec.rate);
         Self { drain, burst: spec.burst, capacity: drain.level(spec.burst), initial: drain.level(spec.initial_fill()) }
     }
 }
@@ -115,6 +115,12 @@ impl<A: Amount> TokenBucket<A> {
 impl<A: Amount> Algorithm for TokenBucket<A> {
     /// What is missing from the bucket.
     type State = Fill<A>;
+    type Tick = ();
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.touch()
+    }
 
     fn initial(&self, at: SimTime) -> Fill<A> {
         Fill::new(self.initial, at)
@@ -222,6 +228,12 @@ impl SteppedBucket {
 
 impl Algorithm for SteppedBucket {
     type State = SteppedFill;
+    type Tick = ();
+
+    #[inline(always)]
+    fn touch(&self, state: &Self::State) -> u64 {
+        state.missing
+    }
 
     fn initial(&self, at: SimTime) -> SteppedFill {
         SteppedFill { missing: self.initial, step: at.nanos().div_euclid(self.period) }
