@@ -1,6 +1,7 @@
 //! Integer widths: a bucket's fill in unit x period, 64 bits where they suffice, else 128.
 
 use std::fmt::Debug;
+use std::hint::black_box;
 
 /// An unsigned integer wide enough for every product of one limiter's parameters.
 ///
@@ -41,9 +42,10 @@ impl Amount for u64 {
     }
     #[inline(always)]
     fn minus(self, other: Self) -> Self {
-        // Whether a bucket has run dry is hard to foretell: no branch on it.
+        // Whether a bucket has run dry is hard to foretell. A plain maximum becomes a branch on it; a
+        // mask that the compiler cannot look through does not.
         let difference = self.wrapping_sub(other) as i64;
-        (difference & !(difference >> 63)) as Self
+        (difference & black_box(!(difference >> 63))) as Self
     }
     #[inline]
     fn reach(units: u64) -> u64 {

@@ -5,6 +5,7 @@ use super::Amount;
 use super::amount::{div_up, elapsed};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
+use std::hint::select_unpredictable;
 
 /// A level and the instant at which it was true.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +61,27 @@ impl Drain {
         A::product(cost, self.period)
     }
 
+    /// How much any level has fallen by `at`.
+    #[inline(always)]
+    pub fn drained<A: Amount>(self, state: &Fill<A>, at: SimTime) -> A {
+        A::product(elapsed(state.last, at.nanos()).min(self.reach), self.units)
+    }
+
+    /// Takes `cost` units if the level at `at` is at most `room`; whether it is.
+    #[inline(always)]
+    pub fn add_within<A: Amount>(self, state: &mut Fill<A>, at: SimTime, cost: u64, room: A, may: bool) -> bool {
+        // fill - drained <= room, without the difference: what follows does not wait for it.
+        let drained = self.drained(state, at);
+        let fits = may & (state.fill <= drained.plus(room));
+        let level = state.fill.minus(drained);
+        state.set(select_unpredictable(fits, level.plus(self.level(cost)), level), at);
+        fits
+    }
+
     /// The level at `at`.
     #[inline(always)]
     pub fn fill<A: Amount>(self, state: &Fill<A>, at: SimTime) -> A {
-        state.fill.minus(A::product(elapsed(state.last, at.nanos()).min(self.reach), self.units))
+        state.fill.minus(self.drained(state, at))
     }
 
     /// Adds `cost` units, whatever the level.

@@ -249,9 +249,12 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
 
     #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
-        let fill = self.drain.fill(state, at);
-        let fits = self.fits(fill, cost);
-        state.set(select_unpredictable(fits, fill.plus(self.drain.level(cost)), fill), at);
+        let room = match self.compare {
+            Compare::After => self.capacity.minus(self.drain.level(cost)),
+            // Below the capacity, not at it.
+            Compare::Before => self.capacity.minus(A::product(1, 1)),
+        };
+        let fits = self.drain.add_within(state, at, cost, room, cost <= self.places) | (cost == 0);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }

@@ -5,6 +5,7 @@
 //! [`LimiterSpec`] is the one registry of what can be built.
 
 mod amount;
+mod counts;
 mod drain;
 mod fixed_window;
 mod gcra;
@@ -18,6 +19,7 @@ mod spec;
 mod token_bucket;
 
 pub use amount::Amount;
+pub use counts::{ClockGrid, Counts, FirstRequestGrid, Grid};
 pub use drain::Fill;
 pub use fixed_window::{FixedWindow, FixedWindowSpec, WindowAnchor};
 pub use gcra::{Gcra, GcraSpec};
@@ -25,7 +27,7 @@ pub use keyed::{Bits, KeyId, Keyed, Limiter, Rows, Snapshot, StateSize, Verdicts
 pub use leaky_bucket::{LeakyBucketSpec, LeakyMeter, LeakyMode, LeakyQueue};
 pub use ring::Ring;
 pub use schedule::Ticks;
-pub use sliding_counter::{CounterAnchor, Counts, Oldest, SlidingCounter, SlidingCounterSpec};
+pub use sliding_counter::{CounterAnchor, Oldest, SlidingCounter, SlidingCounterSpec};
 pub use sliding_log::{Edge, Entry, SlidingLog, SlidingLogSpec, UnitEntry, WeightedEntry};
 pub use spec::{LimiterSpec, Workload};
 pub use token_bucket::{Initial, Refill, SteppedBucket, TokenBucket, TokenBucketSpec};

@@ -1,5 +1,7 @@
 //! A ring of entries in order of time: what a log keeps.
 
+use std::hint::select_unpredictable;
+
 /// Entries, oldest first, in a power of two of places. Smaller than a `VecDeque`, and its places wrap
 /// without a branch.
 #[derive(Clone, Debug)]
@@ -96,9 +98,22 @@ impl<E: Copy> Ring<E> {
         self.len += 1;
     }
 
+    /// Removes the oldest entry if `pop`, then appends `entry` if `push`, without a branch on either.
+    /// There must be an entry to remove, and a place that is free by then.
+    #[inline(always)]
+    pub fn slide(&mut self, pop: bool, push: bool, entry: E) {
+        self.head = self.place(usize::from(pop)) as u32;
+        self.len = self.len - u32::from(pop) + u32::from(push);
+        // Without a push this is the newest place, which keeps what it holds.
+        let place = self.place(self.len().wrapping_sub(1));
+        let newest = &mut self.places[place];
+        *newest = select_unpredictable(push, entry, *newest);
+    }
+
+    /// Makes places for twice as many.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: E) {
+    pub fn grow(&mut self, filler: E) {
         let capacity = (2 * self.places.len()).max(SMALLEST);
         assert!(capacity <= 1 << 31, "2^31 entries of one key take more memory than there is");
         let mut places = Vec::with_capacity(capacity);

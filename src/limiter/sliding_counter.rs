@@ -23,7 +23,8 @@
 //! before.
 
 use super::amount::div_up;
-use super::{Algorithm, Amount, Compare, Decision, Level, Used};
+use super::counts::{Counts, Grid};
+use super::{Algorithm, Compare, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
@@ -124,94 +125,9 @@ pub struct Bucket {
     until: i64,
 }
 
-/// Storage of `buckets + 1` counts, newest first.
-pub trait Counts: AsRef<[u64]> + AsMut<[u64]> + Clone + Debug + Send + Sync + 'static {
-    /// Zero counts for this many buckets.
-    fn zero(buckets: u32) -> Self;
-    /// Bytes beyond its own size.
-    fn heap_bytes(&self) -> usize;
-    /// The counts if they always are two.
-    fn pair(&mut self) -> Option<&mut [u64; 2]>;
-}
-
-impl Counts for [u64; 2] {
-    fn zero(_buckets: u32) -> Self {
-        [0; 2]
-    }
-    fn heap_bytes(&self) -> usize {
-        0
-    }
-    #[inline(always)]
-    fn pair(&mut self) -> Option<&mut [u64; 2]> {
-        Some(self)
-    }
-}
-
-impl Counts for Box<[u64]> {
-    fn zero(buckets: u32) -> Self {
-        vec![0; buckets as usize + 1].into()
-    }
-    fn heap_bytes(&self) -> usize {
-        size_of_val(&**self)
-    }
-    #[inline(always)]
-    fn pair(&mut self) -> Option<&mut [u64; 2]> {
-        None
-    }
-}
-
-/// What a grid of buckets remembers of its origin.
-pub trait Grid: Copy + Debug + Send + Sync + 'static {
-    /// Before the first counted attempt.
-    const NEW: Self;
-    /// Whether it keeps anything of counted attempts.
-    const REMEMBERS: bool;
-    /// The origin of the grid that an attempt at `at` is counted on, and whether it starts there.
-    /// `clock` is the origin of the clock's own grid.
-    fn origin(self, at: i64, silence: i64, clock: i64) -> (i64, bool);
-    /// Keeps what a counted attempt leaves behind.
-    fn counted(&mut self, origin: i64, at: i64);
-}
-
-/// A grid on multiples of the bucket since the epoch.
+/// A sliding counter: `C` holds the counts, `G` the grid.
 #[derive(Clone, Copy, Debug)]
-pub struct ClockGrid;
-
-impl Grid for ClockGrid {
-    const NEW: Self = Self;
-    const REMEMBERS: bool = false;
-    #[inline]
-    fn origin(self, _at: i64, _silence: i64, clock: i64) -> (i64, bool) {
-        (clock, false)
-    }
-    #[inline]
-    fn counted(&mut self, _origin: i64, _at: i64) {}
-}
-
-/// A grid that starts at a key's first counted attempt.
-#[derive(Clone, Copy, Debug)]
-pub struct FirstRequestGrid {
-    origin: i64,
-    last: i64,
-}
-
-impl Grid for FirstRequestGrid {
-    const NEW: Self = Self { origin: i64::MIN, last: i64::MIN };
-    const REMEMBERS: bool = true;
-    #[inline]
-    fn origin(self, at: i64, silence: i64, _clock: i64) -> (i64, bool) {
-        if self.last == i64::MIN || at - self.last >= silence { (at, true) } else { (self.origin, false) }
-    }
-    #[inline]
-    fn counted(&mut self, origin: i64, at: i64) {
-        self.origin = origin;
-        self.last = self.last.max(at);
-    }
-}
-
-/// A sliding counter: `A` holds limit x window, `C` the counts, `G` the grid.
-#[derive(Clone, Copy, Debug)]
-pub struct SlidingCounter<A, C, G> {
+pub struct SlidingCounter<C, G> {
     units: u64,
     window: u64,
     /// A multiple of the bucket since the epoch before all arrivals: numbers of buckets count from it.
@@ -220,7 +136,7 @@ pub struct SlidingCounter<A, C, G> {
     compare: Compare,
     oldest: Oldest,
     count_denied: bool,
-    parts: PhantomData<(A, C, G)>,
+    parts: PhantomData<(C, G)>,
 }
 
 /// The counts of one key.
@@ -243,7 +159,7 @@ struct Place {
     shift: u64,
 }
 
-impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
+impl<C: Counts, G: Grid> SlidingCounter<C, G> {
     /// A counter of these parameters.
     #[must_use]
     pub fn new(spec: &SlidingCounterSpec) -> Self {
@@ -322,9 +238,8 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
     #[inline(always)]
     fn leaves(&self, (whole, oldest): (u64, u64), phase: u64, extra: u64, strict: bool) -> bool {
         let taken = whole.saturating_add(extra);
-        // The oldest count may hold any debt; the room is part of the limit, which fits.
-        let partial = A::saturating_product(oldest, self.weight(phase));
-        let room = A::product(self.units.saturating_sub(taken), self.window);
+        let partial = u128::from(oldest) * u128::from(self.weight(phase));
+        let room = u128::from(self.units.saturating_sub(taken)) * u128::from(self.window);
         let enough = if strict { partial < room } else { partial <= room };
         (taken <= self.units) & enough
     }
@@ -392,7 +307,7 @@ impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
     }
 }
 
-impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
+impl<C: Counts, G: Grid> Algorithm for SlidingCounter<C, G> {
     type State = Counter<C, G>;
     type Tick = Bucket;
 
@@ -525,7 +440,7 @@ impl<A: Amount, C: Counts, G: Grid> Algorithm for SlidingCounter<A, C, G> {
     }
 }
 
-impl<A: Amount, C: Counts, G: Grid> SlidingCounter<A, C, G> {
+impl<C: Counts, G: Grid> SlidingCounter<C, G> {
     /// Time until no count has any influence.
     fn full(&self, state: &Counter<C, G>, place: Place, at: SimTime) -> SimDuration {
         let buckets = u64::from(self.buckets);

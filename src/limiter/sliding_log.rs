@@ -63,6 +63,8 @@ impl SlidingLogSpec {
 
 /// One admitted attempt.
 pub trait Entry: Copy + Send + Sync + std::fmt::Debug + 'static {
+    /// An entry of one unit, if all entries are such.
+    fn unit(at: i64) -> Option<Self>;
     /// Records `cost` units at `at`.
     fn record(log: &mut Ring<Self>, at: i64, cost: u64);
     /// When it was admitted.
@@ -78,6 +80,10 @@ pub trait Entry: Copy + Send + Sync + std::fmt::Debug + 'static {
 pub struct UnitEntry(i64);
 
 impl Entry for UnitEntry {
+    #[inline(always)]
+    fn unit(at: i64) -> Option<Self> {
+        Some(Self(at))
+    }
     #[inline(always)]
     fn record(log: &mut Ring<Self>, at: i64, cost: u64) {
         for _ in 0..cost {
@@ -111,6 +117,10 @@ pub struct WeightedEntry {
 }
 
 impl Entry for WeightedEntry {
+    #[inline(always)]
+    fn unit(_at: i64) -> Option<Self> {
+        None
+    }
     #[inline(always)]
     fn record(log: &mut Ring<Self>, at: i64, cost: u64) {
         if cost > 0 {
@@ -333,6 +343,28 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         }
         self.refuse(log, at, cost);
         Decision::Deny
+    }
+
+    #[inline(always)]
+    fn settle(&self, log: &mut Log<E>, _tick: &(), at: SimTime, cost: u64) -> (bool, u64) {
+        let entry = E::unit(Self::clamp(log, at)).filter(|_| cost == 1 && !self.count_denied && log.sum <= self.units);
+        let (Some(entry), Some(oldest)) = (entry, log.entries.front()) else {
+            return (self.decide(log, at, cost).admits(), 0);
+        };
+        if log.entries.is_full() && log.sum < self.units {
+            self.drop_gone(log, entry.at());
+            if log.entries.is_full() {
+                log.entries.grow(entry);
+            }
+            return (self.decide(log, at, cost).admits(), 0);
+        }
+        // One entry leaves where one comes, if it may: whether it may is hard to foretell.
+        let full = log.sum >= self.units;
+        let leaves = full & !self.live(oldest, entry.at());
+        let fits = !full | leaves;
+        log.entries.slide(leaves, fits, entry);
+        log.sum = log.sum + u64::from(fits) - u64::from(leaves);
+        (fits, 0)
     }
 
     fn heap_bytes(&self, log: &Log<E>) -> usize {

@@ -1,6 +1,6 @@
 //! The one registry of limiters: resolved parameters in, a running limiter out.
 
-use super::sliding_counter::{ClockGrid, FirstRequestGrid};
+use super::counts::{ClockGrid, FirstRequestGrid};
 use super::{
     CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Keyed, LeakyBucketSpec, LeakyMeter, LeakyMode,
     LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec, SteppedBucket,
@@ -155,22 +155,14 @@ impl LimiterSpec {
 }
 
 fn counter(spec: &SlidingCounterSpec) -> Box<dyn Limiter> {
-    // Counts pass the limit by more than its own size only where refusals are counted.
-    let narrow = narrow(spec.limit.units, spec.limit.window.short_nanos()) && !spec.count_denied;
-    match (spec.anchor, spec.buckets, narrow) {
-        (CounterAnchor::Clock, 1, true) => Box::new(Keyed::new(SlidingCounter::<u64, [u64; 2], ClockGrid>::new(spec))),
-        (CounterAnchor::Clock, 1, false) => {
-            Box::new(Keyed::new(SlidingCounter::<u128, [u64; 2], ClockGrid>::new(spec)))
+    match (spec.anchor, spec.buckets) {
+        (CounterAnchor::Clock, 1) => Box::new(Keyed::new(SlidingCounter::<[u64; 2], ClockGrid>::new(spec))),
+        (CounterAnchor::Clock, _) => Box::new(Keyed::new(SlidingCounter::<Box<[u64]>, ClockGrid>::new(spec))),
+        (CounterAnchor::FirstRequest, 1) => {
+            Box::new(Keyed::new(SlidingCounter::<[u64; 2], FirstRequestGrid>::new(spec)))
         }
-        (CounterAnchor::Clock, ..) => Box::new(Keyed::new(SlidingCounter::<u128, Box<[u64]>, ClockGrid>::new(spec))),
-        (CounterAnchor::FirstRequest, 1, true) => {
-            Box::new(Keyed::new(SlidingCounter::<u64, [u64; 2], FirstRequestGrid>::new(spec)))
-        }
-        (CounterAnchor::FirstRequest, 1, false) => {
-            Box::new(Keyed::new(SlidingCounter::<u128, [u64; 2], FirstRequestGrid>::new(spec)))
-        }
-        (CounterAnchor::FirstRequest, ..) => {
-            Box::new(Keyed::new(SlidingCounter::<u128, Box<[u64]>, FirstRequestGrid>::new(spec)))
+        (CounterAnchor::FirstRequest, _) => {
+            Box::new(Keyed::new(SlidingCounter::<Box<[u64]>, FirstRequestGrid>::new(spec)))
         }
     }
 }

@@ -27,7 +27,6 @@ use super::{Algorithm, Amount, Decision, Level, Used};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
-use std::hint::select_unpredictable;
 
 /// How full a bucket is when its key is first seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -168,10 +167,8 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
 
     #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
-        let fill = self.drain.fill(state, at);
-        let need = self.drain.level::<A>(cost);
-        let fits = (cost <= self.burst) & (need <= self.capacity.minus(fill));
-        state.set(select_unpredictable(fits, fill.plus(need), fill), at);
+        let room = self.capacity.minus(self.drain.level(cost));
+        let fits = self.drain.add_within(state, at, cost, room, cost <= self.burst);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }
