@@ -9,6 +9,7 @@ mod closeups;
 mod conformance;
 mod equivalence;
 mod exhaustive;
+mod expectations;
 mod extreme_runs;
 mod extremes;
 mod facts;

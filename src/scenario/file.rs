@@ -1,5 +1,6 @@
 //! The scenario file as it is written: tables with the places of their values.
 
+pub use super::values::ExpectValue;
 use super::values::{ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, WordOr};
 use crate::limiter::{Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
 use crate::quota::{Limit, Rate};
@@ -10,8 +11,11 @@ use toml::Spanned;
 
 type Duration = Spanned<Text<SimDuration>>;
 
+/// `[expect]`: tables by the lane they are about.
+pub type ExpectTables = BTreeMap<Spanned<String>, Spanned<ExpectTable>>;
+
 /// `[expect.LANE]`: conditions by the figure they are on.
-pub type ExpectTable = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
+pub type ExpectTable = BTreeMap<Spanned<String>, Spanned<ExpectValue>>;
 
 /// A scenario.
 #[derive(Debug, Deserialize)]
@@ -27,8 +31,7 @@ pub struct ScenarioTable {
     #[serde(default)]
     pub traffic: Vec<Spanned<TrafficTable>>,
     pub lane: Option<Vec<Spanned<LaneTable>>>,
-    #[serde(default)]
-    pub expect: BTreeMap<Spanned<String>, Spanned<ExpectTable>>,
+    pub expect: Option<Spanned<ExpectTables>>,
 }
 
 /// One source of traffic: exactly one kind.

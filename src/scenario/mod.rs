@@ -13,7 +13,7 @@ mod traffic;
 mod values;
 
 pub use embedded::{EMBEDDED, Embedded, embedded};
-pub use expect::{Expectation, Unmet};
+pub use expect::{Expectation, Unmet, figure_names};
 pub use overrides::Override;
 pub use plan::{Plan, TraceOptions};
 pub use resolved::lane_spec;

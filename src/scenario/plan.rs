@@ -1,7 +1,7 @@
 //! The validated plan of a run.
 
 use super::diagnose;
-use super::expect::Expectation;
+use super::expect::{Expectation, Reader};
 use super::file::{LaneTable, ScenarioTable};
 use super::lanes::{Lanes, default_limiter};
 use super::overrides::Override;
@@ -12,7 +12,7 @@ use crate::limiter::{LimiterSpec, Workload};
 use crate::quota::Limit;
 use crate::sim::LanePlan;
 use crate::time::{SimDuration, SimTime};
-use crate::traffic::{TrafficKind, TrafficPlan};
+use crate::traffic::{TrafficKind, TrafficPlan, TrafficSpec};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -114,10 +114,9 @@ impl Plan {
             }
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
-        for (lane, table) in &table.expect {
-            Expectation::read(source, &plan.lanes, lane, table, &mut plan.expectations)?;
+        if let Some(expect) = &table.expect {
+            plan.expectations = Reader { source, plan: &plan }.read(expect)?;
         }
-        plan.expectations.sort_by_key(|expectation| expectation.span.start);
         Ok(plan)
     }
 
@@ -237,6 +236,32 @@ impl Plan {
     pub fn stated_start(&self) -> Option<SimTime> {
         let synthetic = self.traffic.entries.iter().all(|entry| matches!(entry.kind, TrafficKind::Pattern(_)));
         self.traffic.start.or(synthetic.then_some(SimTime::EPOCH))
+    }
+
+    /// Spans at which the envelope is measured: those stated, else the limit's window.
+    #[must_use]
+    pub fn measured_spans(&self) -> Vec<SimDuration> {
+        match self.envelope.is_empty() {
+            true => self.limit.iter().map(|limit| limit.window).collect(),
+            false => self.envelope.clone(),
+        }
+    }
+
+    /// Classes that are counted: those stated, and `other` for traffic beside them without one.
+    #[must_use]
+    pub fn classes(&self) -> Vec<&str> {
+        let stated = |entry: &'_ TrafficSpec| entry.class.is_some();
+        if !self.traffic.entries.iter().any(stated) {
+            return Vec::new();
+        }
+        let mut classes = Vec::new();
+        for entry in &self.traffic.entries {
+            let class = entry.class.as_deref().unwrap_or("other");
+            if !classes.contains(&class) {
+                classes.push(class);
+            }
+        }
+        classes
     }
 
     /// Makes a key column of every attribute that all traffic has, whether a lane keys by it or not.

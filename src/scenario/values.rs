@@ -3,9 +3,11 @@
 use crate::quota::{Limit, Rate};
 use crate::time::{SimDuration, SimTime};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
+use toml::Spanned;
 
 /// A value written as text: a duration, a rate, a limit, an instant.
 #[derive(Clone, Copy, Debug)]
@@ -295,5 +297,56 @@ impl<'de> Deserialize<'de> for NamesOrColumns {
             }
         }
         deserializer.deserialize_any(NamesVisitor)
+    }
+}
+
+/// What stands behind a figure in `[expect.LANE]`, each part with its place.
+#[derive(Clone, Debug)]
+pub enum ExpectValue {
+    /// A number to be equal to.
+    Integer(i64),
+    /// The same with a fraction.
+    Float(f64),
+    /// A condition in words.
+    Text(String),
+    /// Figures of a figure, as in `peak.bound = 200`.
+    Table(BTreeMap<Spanned<String>, Spanned<ExpectValue>>),
+    /// What can be none of these: its type.
+    Other(&'static str),
+}
+
+impl<'de> Deserialize<'de> for ExpectValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ValueVisitor;
+        impl<'de> Visitor<'de> for ValueVisitor {
+            type Value = ExpectValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as 90 or \">= 90\"")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Integer(number))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Float(number))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Text(text.to_owned()))
+            }
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Other("true or false"))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ExpectValue, A::Error> {
+                while seq.next_element::<de::IgnoredAny>()?.is_some() {}
+                Ok(ExpectValue::Other("a list"))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ExpectValue, A::Error> {
+                let mut table = BTreeMap::new();
+                while let Some((key, value)) = map.next_entry()? {
+                    table.insert(key, value);
+                }
+                Ok(ExpectValue::Table(table))
+            }
+        }
+        deserializer.deserialize_any(ValueVisitor)
     }
 }
