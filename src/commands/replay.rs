@@ -1,0 +1,80 @@
+//! `rlsim replay`: traces without a scenario.
+
+use super::cli::ReplayArgs;
+use super::run::{carry_out, view};
+use crate::error::Error;
+use crate::scenario::{Plan, TraceOptions};
+use crate::traffic::{BadRows, Column, Order, TimeFormat, TraceFile, TraceSpec};
+use std::path::PathBuf;
+
+/// Replays traces without a scenario.
+pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
+    if args.output.tui {
+        let args = args.clone();
+        return view(&args.output.clone(), false, move || trace_plan(&args));
+    }
+    carry_out(trace_plan(args)?, &args.output, None)
+}
+
+fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
+    let limit = args.limit.parse().map_err(|error| Error::usage(format!("--limit: {error}")))?;
+    if args.burst == Some(0) {
+        return Err(Error::usage("--burst 0 would admit nothing for ever; the smallest burst is 1"));
+    }
+    let column = |text: &String| match text.parse::<usize>() {
+        Ok(0) => Err(Error::usage("columns are numbered from 1")),
+        Ok(number) => Ok(Column::Number(number)),
+        Err(_) => Ok(Column::Name(text.clone())),
+    };
+    let time = args.time.as_ref().map(column).transpose()?;
+    let key = args.key.as_ref().map(column).transpose()?;
+    let cost = args.cost.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+    let named = |column: &Column| matches!(column, Column::Name(_));
+    let header = time.as_ref().is_none_or(named) || key.as_ref().is_some_and(named) || cost.iter().any(named);
+    let time_format = match args.time_format.as_deref() {
+        None | Some("auto") => TimeFormat::Auto,
+        Some("s") => TimeFormat::Seconds,
+        Some("ms") => TimeFormat::Millis,
+        Some("us") => TimeFormat::Micros,
+        Some("ns") => TimeFormat::Nanos,
+        Some("rfc3339") => TimeFormat::Rfc3339,
+        Some(pattern) if pattern.contains('%') => TimeFormat::Pattern(pattern.to_owned()),
+        Some(other) => {
+            return Err(Error::usage(format!(
+                "--time-format {other}: accepted are auto, s, ms, us, ns, rfc3339 and strptime patterns such as `%d/%b/%Y:%H:%M:%S %z`"
+            )));
+        }
+    };
+    let order = match args.order.as_deref() {
+        None | Some("strict") => Order::Strict,
+        Some("sort") => Order::Sort,
+        Some(window) => Order::Window(window.parse().map_err(|_| {
+            Error::usage(format!("--order {window}: accepted are strict, sort, or how late a row may be, as in 5s"))
+        })?),
+    };
+    let bad_rows = match args.bad_rows.as_deref() {
+        None | Some("error") => BadRows::Error,
+        Some("skip") => BadRows::Skip,
+        Some(other) => return Err(Error::usage(format!("--bad-rows {other}: accepted are error and skip"))),
+    };
+    if args.files.iter().filter(|file| *file == "-").count() > 1 {
+        return Err(Error::usage("standard input can be read only once"));
+    }
+    let traces = args
+        .files
+        .iter()
+        .map(|file| TraceSpec {
+            file: if file == "-" { TraceFile::Stdin { head: None } } else { TraceFile::Path(PathBuf::from(file)) },
+            display: if file == "-" { "<stdin>".to_owned() } else { file.clone() },
+            time: time.clone(),
+            time_format: time_format.clone(),
+            key: key.clone(),
+            cost: cost.clone(),
+            attributes: Vec::new(),
+            header,
+            order,
+            bad_rows,
+        })
+        .collect();
+    Plan::for_traces(TraceOptions { traces, limit, burst: args.burst, algorithms: args.algorithm.clone() })
+}
