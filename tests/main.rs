@@ -18,6 +18,7 @@ mod figures;
 mod frames;
 mod laws;
 mod limiters;
+mod messages;
 mod oracle;
 mod oracles;
 mod peaks;

@@ -69,7 +69,7 @@ pub struct ChangeArgs {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Change the seed.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Change the limit.
     #[arg(long, value_name = "UNITS/TIME")]
@@ -184,6 +184,9 @@ pub struct ReplayArgs {
     /// Columns whose sum is the cost [default: every row costs 1].
     #[arg(long, value_name = "COL", value_delimiter = ',')]
     pub cost: Vec<String>,
+    /// The first line is a row: columns go by number, the time is column 1 [default: if --time is a number].
+    #[arg(long)]
+    pub no_header: bool,
     /// What to do about rows out of order: strict, sort, or how late they may be (5s) [default: strict].
     #[arg(long, value_name = "ORDER")]
     pub order: Option<String>,

@@ -5,6 +5,7 @@ mod cli;
 mod explain;
 mod generate;
 mod list;
+mod notes;
 mod output;
 mod progress;
 mod render;

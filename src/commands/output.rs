@@ -151,10 +151,14 @@ impl Write for OutputFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
+        let flushed = match &mut self.target {
             Target::Beside { file, .. } => file.flush(),
             Target::Straight(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
+        };
+        match flushed {
+            Err(error) if self.patient && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
         }
     }
 }

@@ -13,7 +13,8 @@ pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
         let args = args.clone();
         return view(&args.output.clone(), false, move || trace_plan(&args));
     }
-    carry_out(trace_plan(args)?, &args.output, None)
+    // Whoever replays wrote no scenario: settings are spelt as they are typed.
+    carry_out(trace_plan(args)?, &args.output, None).map_err(Error::for_command_line)
 }
 
 fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
@@ -29,8 +30,7 @@ fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
     let time = args.time.as_ref().map(column).transpose()?;
     let key = args.key.as_ref().map(column).transpose()?;
     let cost = args.cost.iter().map(column).collect::<Result<Vec<_>, _>>()?;
-    let named = |column: &Column| matches!(column, Column::Name(_));
-    let header = time.as_ref().is_none_or(named) || key.as_ref().is_some_and(named) || cost.iter().any(named);
+    let header = header(args, &time, &key, &cost)?;
     let time_format = match args.time_format.as_deref() {
         None | Some("auto") => TimeFormat::Auto,
         Some("s") => TimeFormat::Seconds,
@@ -77,4 +77,20 @@ fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
         })
         .collect();
     Plan::for_traces(TraceOptions { traces, limit, burst: args.burst, algorithms: args.algorithm.clone() })
+}
+
+/// Whether the first line names the columns: unless it is said not to, or columns are numbered only.
+fn header(args: &ReplayArgs, time: &Option<Column>, key: &Option<Column>, cost: &[Column]) -> Result<bool, Error> {
+    let stated = time.iter().chain(key).chain(cost);
+    let name = stated.clone().find_map(|column| match column {
+        Column::Name(name) => Some(name),
+        Column::Number(_) => None,
+    });
+    match (args.no_header, name) {
+        (true, Some(name)) => Err(Error::usage(format!(
+            "column `{name}` is named, but with --no-header no line names the columns; number them from 1"
+        ))),
+        (true, None) => Ok(false),
+        (false, name) => Ok(time.is_none() || name.is_some()),
+    }
 }

@@ -1,6 +1,7 @@
 //! `rlsim run`: one run, its reports and its files.
 
 use super::cli::{Color, Format, OutputArgs, RunArgs};
+use super::notes::silent;
 use super::output::{OutputFile, cannot_write, stderr, stdout, unless_gone};
 use super::progress::Progress;
 pub use super::signals::interrupt_flag;
@@ -35,6 +36,9 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
     let plan = Plan::new(&source, &overrides)?;
     if !overrides.is_empty() && !args.output.quiet && source.text.contains("[expect") {
         stderr("note: the scenario was changed, so its expectations are not checked");
+    }
+    if !args.output.quiet {
+        silent(&plan).iter().for_each(|note| stderr(format_args!("note: {note}")));
     }
     carry_out(plan, &args.output, Some(Path::new(&args.scenario.file)))
 }

@@ -5,6 +5,7 @@ mod embedded;
 mod expect;
 mod file;
 mod lanes;
+mod names;
 mod overrides;
 mod plan;
 mod resolved;
@@ -12,6 +13,7 @@ mod source;
 mod traffic;
 mod values;
 
+pub use diagnose::closest;
 pub use embedded::{EMBEDDED, Embedded, embedded};
 pub use expect::{Expectation, Unmet, figure_names};
 pub use overrides::Override;

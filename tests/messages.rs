@@ -1,0 +1,112 @@
+//! What the program says: in the words of whoever it speaks to, with what is accepted.
+
+use crate::cli::{folder, rlsim, rlsim_in, write};
+use std::fs;
+
+#[test]
+fn replay_names_its_own_options() {
+    let folder = folder();
+    write(&folder, "ms.csv", "timestamp\n1700000000000\n");
+    write(&folder, "late.csv", "timestamp\n5\n4\n");
+    write(&folder, "bad.csv", "timestamp\n5\nx\n");
+    write(&folder, "bare.csv", "5,a\n6,b\n");
+    for (file, words) in [
+        ("ms.csv", &["--time-format ms"][..]),
+        ("late.csv", &["--order 1s", "--order sort"]),
+        ("bad.csv", &["--bad-rows skip"]),
+        ("bare.csv", &["--time NAME", "--no-header"]),
+    ] {
+        rlsim_in(folder.path(), &["replay", file, "--limit", "1/1s"], b"").fails(1, words);
+        // The same trace in a scenario is mended in the scenario.
+        let scenario = format!("limit = \"1/1s\"\n[[traffic]]\ntrace = {{ file = \"{file}\" }}\n");
+        write(&folder, "s.toml", &scenario);
+        let ran = rlsim_in(folder.path(), &["run", "s.toml"], b"");
+        assert_eq!(ran.status, 1);
+        assert!(!ran.stderr.contains("--") && ran.stderr.contains(" = "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_trace_may_have_no_header() {
+    let folder = folder();
+    write(&folder, "bare.csv", "5,a\n6,b\n");
+    let replay = |more: &[&str]| {
+        let args = [&["replay", "bare.csv", "--limit", "1/1s", "--no-header"], more].concat();
+        rlsim_in(folder.path(), &args, b"")
+    };
+    assert!(replay(&["--key", "2"]).clean().contains("2 requests, 2 keys"));
+    assert!(replay(&[]).clean().contains("2 requests, 1 key"));
+    replay(&["--key", "client"]).fails(2, &["`client`", "--no-header", "number"]);
+}
+
+#[test]
+fn what_most_likely_is_not_meant_is_noted() {
+    let folder = folder();
+    let scenario = "limit = \"5/1s\"\nduration = \"10s\"\n[[traffic]]\nburst = { requests = 1 }\n[[traffic]]\n";
+    for silent in
+        ["burst = { requests = 3, at = \"10s\" }", "idle-then-spike = { idle = \"1s\", requests = 2, repeat = 0 }"]
+    {
+        write(&folder, "s.toml", &format!("{scenario}name = \"late\"\n{silent}\n"));
+        for command in ["run", "check"] {
+            let ran = rlsim_in(folder.path(), &[command, "s.toml"], b"");
+            assert_eq!(ran.status, 0);
+            assert!(ran.stderr.contains("traffic `late` sends nothing"), "{silent}: {}", ran.stderr);
+            assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        }
+    }
+    write(&folder, "t.toml", "limit = \"5/1s\"\n[[traffic]]\ntrace = { file = \"none.csv\" }\n");
+    let ran = rlsim_in(folder.path(), &["check", "t.toml"], b"");
+    assert_eq!(ran.status, 0);
+    assert_eq!(ran.stderr, "note: t.toml: traffic `trace` reads none.csv, which is not there\n");
+}
+
+#[test]
+fn numbers_have_a_largest() {
+    for args in [["--seed", "18446744073709551615"], ["--set", "seed=18446744073709551615"]] {
+        rlsim(&["run", "boundary", args[0], args[1]]).fails(2, &["9223372036854775807"]);
+    }
+}
+
+#[test]
+fn long_values_are_cut() {
+    let folder = folder();
+    let long = "a".repeat(5_000);
+    write(&folder, "s.toml", &format!("limit = \"5/1s\"\n[[traffic]]\nburst = {{ requests = 1 }}\n{long} = 1\n"));
+    for args in [vec!["check", "s.toml"], vec!["run", "boundary", "--limit", &long], vec!["explain", &long]] {
+        let ran = rlsim_in(folder.path(), &args, b"");
+        assert_eq!(ran.status, 2);
+        assert!(ran.stderr.len() < 2_000, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_is_no_text_is_told_apart() {
+    let folder = folder();
+    fs::write(folder.path().join("zeros.csv"), [0; 100]).expect("written");
+    rlsim_in(folder.path(), &["replay", "zeros.csv", "--limit", "1/1s"], b"").fails(1, &["binary data"]);
+    rlsim_in(folder.path(), &["run", "zeros.csv"], b"").fails(2, &["zero bytes"]);
+    #[cfg(unix)]
+    rlsim(&["run", "/dev/zero"]).fails(2, &["more than 16 MiB"]);
+}
+
+#[test]
+fn one_plan_is_resolved_at_a_time() {
+    rlsim(&["check", "--resolved", "boundary", "poisson"]).fails(2, &["one file"]);
+}
+
+#[test]
+fn changes_leave_expectations_behind() {
+    let ran = rlsim(&["run", "boundary", "--set", "gcra.name=x", "-q", "--format", "csv"]);
+    assert!(ran.clean().contains("\nx,gcra,"));
+    rlsim(&["run", "boundary", "--set", "GCRA.burst=5"]).fails(2, &["did you mean `gcra`?"]);
+}
+
+#[test]
+fn a_copy_of_an_embedded_scenario_has_its_trace() {
+    let folder = folder();
+    write(&folder, "x.toml", &rlsim(&["show", "nasa"]).clean());
+    let csv = rlsim(&["run", "nasa", "--format", "csv"]).clean();
+    assert_eq!(rlsim_in(folder.path(), &["run", "x.toml", "--format", "csv"], b"").clean(), csv);
+    let resolved = rlsim(&["check", "--resolved", "nasa"]).clean();
+    assert_eq!(rlsim_in(folder.path(), &["run", "-", "--format", "csv"], resolved.as_bytes()).clean(), csv);
+}
