@@ -479,7 +479,7 @@ fn everything_listed_can_be_shown_and_explained() {
         assert!(scenarios.contains(scenario.name));
         assert_eq!(rlsim(&["show", scenario.name]).clean(), scenario.text);
     }
-    for topic in ["algorithms", "traffic", "words"] {
+    for topic in ["algorithms", "traffic", "words", "topics"] {
         for line in rlsim(&["list", topic]).clean().lines() {
             let name = line.split_whitespace().next().expect("a name");
             assert!(rlsim(&["explain", name]).clean().len() > name.len() + 10, "{name}");

@@ -110,3 +110,100 @@ fn a_copy_of_an_embedded_scenario_has_its_trace() {
     let resolved = rlsim(&["check", "--resolved", "nasa"]).clean();
     assert_eq!(rlsim_in(folder.path(), &["run", "-", "--format", "csv"], resolved.as_bytes()).clean(), csv);
 }
+
+/// The keys that a table accepts: those that are named when it has another one.
+fn accepted(table: &str) -> Vec<String> {
+    let folder = folder();
+    write(&folder, "s.toml", &format!("limit = \"5/1s\"\n{table}\n"));
+    let ran = rlsim_in(folder.path(), &["check", "s.toml"], b"");
+    let (_, names) = ran.stderr.split_once("accepted: ").unwrap_or_else(|| panic!("{table}: {}", ran.stderr));
+    names.lines().next().unwrap_or("").split(", ").map(|name| name.trim_matches('"').to_owned()).collect()
+}
+
+#[test]
+fn every_key_is_explained() {
+    let mut explained = String::new();
+    for topic in ["algorithms", "traffic", "words", "topics"] {
+        for line in rlsim(&["list", topic]).clean().lines() {
+            explained.push_str(&rlsim(&["explain", line.split_whitespace().next().expect("a name")]).clean());
+        }
+    }
+    let words: Vec<&str> = explained.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).collect();
+    let mut tables = vec!["zzz = 1".to_owned(), "[[traffic]]\nzzz = 1".to_owned(), "[[lane]]\nzzz = 1".to_owned()];
+    let kinds = ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "trace"];
+    tables.extend(kinds.map(|kind| format!("[[traffic]]\n{kind} = {{ zzz = 1 }}")));
+    tables.push("[[traffic]]\nkeys = { zzz = 1 }".to_owned());
+    tables.push("[[traffic]]\nkeys = { zipf = { zzz = 1 } }".to_owned());
+    tables.push("[[traffic]]\ntrace = { order = { zzz = 1 } }".to_owned());
+    tables.extend(rlsim::limiter::LimiterSpec::NAMES.map(|name| format!("[[lane]]\n{name} = {{ zzz = 1 }}")));
+    tables.push("[[traffic]]\nburst = { requests = 1 }\n[expect.gcra]\nzzz = 1".to_owned());
+    for table in tables {
+        for key in accepted(&table) {
+            let known = key.split('.').all(|part| words.contains(&part)) || explained.contains(&key);
+            assert!(known, "`{key}` of {table:?} is explained nowhere");
+        }
+    }
+}
+
+#[test]
+fn every_field_of_the_report_and_column_of_the_log_is_explained() {
+    let report = rlsim(&["explain", "report"]).clean();
+    let json: serde_json::Value =
+        serde_json::from_str(&rlsim(&["run", "health-checks", "--json"]).clean()).expect("JSON");
+    let of = |value: &serde_json::Value| value.as_object().expect("a table").keys().cloned().collect::<Vec<_>>();
+    let words: Vec<&str> = report.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let lane = &json["lanes"][0];
+    let mut fields = of(&json);
+    for part in ["offered", "limit", "focus"] {
+        fields.extend(of(&json[part]));
+    }
+    fields.extend(of(lane));
+    for part in ["peak", "over", "wait_ns", "state", "timeline"] {
+        fields.extend(of(&lane[part]));
+    }
+    for part in ["envelope", "top_denied", "classes"] {
+        fields.extend(of(&lane[part][0]));
+    }
+    fields.extend(of(&json["disagreements"][0]));
+    for field in fields {
+        assert!(words.contains(&field.as_str()), "`{field}` is not explained");
+    }
+    let columns = rlsim(&["explain", "decisions"]).clean();
+    let log = rlsim(&["run", "boundary", "--decisions", "-"]).clean();
+    for column in log.lines().next().expect("a header").split(',') {
+        assert!(columns.contains(&format!("\n  {column} ")), "`{column}` is not explained");
+    }
+}
+
+#[test]
+fn examples_of_topics_are_right() {
+    for topic in ["scenario", "traffic-fields", "expect", "units", "decisions", "report"] {
+        let text = rlsim(&["explain", topic]).clean();
+        assert!(text.contains("Example"), "{topic} has no example");
+        assert!(text.lines().all(|line| line.chars().count() <= 88), "{topic} is too wide");
+    }
+    let example = |topic: &str| {
+        let text = rlsim(&["explain", topic]).clean();
+        text.split_once("Example:\n").map(|(_, example)| example.to_owned()).expect("an example")
+    };
+    let folder = folder();
+    let top = "limit = \"100/1m\"\nduration = \"1m\"\n";
+    let normal = "[[traffic]]\nclass = \"normal\"\nsteady = { rate = \"1/s\" }\n";
+    for text in [
+        example("scenario"),
+        format!("{top}{}", example("traffic-fields")),
+        format!("{top}{normal}{}", example("expect")),
+        format!("duration = \"1m\"\n{}\n{normal}", example("units")),
+    ] {
+        write(&folder, "s.toml", &text);
+        rlsim_in(folder.path(), &["run", "s.toml"], b"").clean();
+    }
+}
+
+#[test]
+fn what_is_explained_elsewhere_is_pointed_at() {
+    rlsim(&["explain", "boundary"]).fails(2, &["rlsim show boundary"]);
+    rlsim(&["explain", "token-buket"]).fails(2, &["did you mean `token-bucket`?"]);
+    let queue = rlsim(&["explain", "leaky-bucket"]).clean();
+    assert!(queue.contains("overtakes") && queue.contains("refused for ever"), "{queue}");
+}

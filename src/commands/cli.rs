@@ -38,11 +38,11 @@ pub enum Command {
     Test(TestArgs),
     /// Validate scenarios without running them.
     Check(CheckArgs),
-    /// List what there is: scenarios, algorithms, traffic.
+    /// List what there is: scenarios, algorithms, traffic, words, topics.
     List(ListArgs),
     /// Print an embedded scenario.
     Show(ShowArgs),
-    /// Explain an algorithm, a kind of traffic or a word of the report.
+    /// Explain an algorithm, a kind of traffic, a word of the report, or what can be written where.
     Explain(ExplainArgs),
     /// Write a scenario's traffic as CSV.
     Generate(GenerateArgs),
@@ -244,6 +244,7 @@ pub enum Topic {
     Algorithms,
     Traffic,
     Words,
+    Topics,
 }
 
 #[derive(Debug, Args)]
@@ -255,7 +256,8 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// An algorithm, a kind of traffic, or a word of the report.
+    /// An algorithm, a kind of traffic, a word of the report, or a topic: scenario, traffic-fields,
+    /// expect, units, decisions, report.
     #[arg(value_name = "NAME")]
     pub name: String,
 }

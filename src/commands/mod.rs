@@ -14,6 +14,7 @@ mod run;
 mod signals;
 mod spool;
 mod suite;
+mod topics;
 pub mod tui;
 
 use crate::error::Error;
