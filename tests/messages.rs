@@ -207,3 +207,52 @@ fn what_is_explained_elsewhere_is_pointed_at() {
     let queue = rlsim(&["explain", "leaky-bucket"]).clean();
     assert!(queue.contains("overtakes") && queue.contains("refused for ever"), "{queue}");
 }
+
+#[test]
+fn the_text_tells_whom_each_lane_refuses_most() {
+    let folder = folder();
+    // Key k comes k times a second for a second: 1 to 8 times; two are admitted.
+    let rows: String = (1..=8).flat_map(|k| (0..k).map(move |i| format!("0.{i},key-{k}\n"))).collect();
+    write(&folder, "t.csv", &format!("timestamp,client\n{rows}"));
+    let args = ["replay", "t.csv", "--limit", "2/1s", "--key", "client", "--order", "sort"];
+    let text = rlsim_in(folder.path(), &args, b"").clean();
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "Most refused fixed-window, sliding-log and sliding-counter, 6 keys: \
+                key-8 6 of 8, key-7 5 of 7, key-6 4 of 6, key-5 3 of 5, key-4 2 of 4";
+    assert!(flat.contains(told), "{text}");
+    let args = ["replay", "t.csv", "--limit", "2/1s", "--order", "sort"];
+    let one = rlsim_in(folder.path(), &args, b"").clean();
+    assert!(!one.contains("Most refused"), "there is but one key: {one}");
+}
+
+#[test]
+fn the_text_tells_of_the_spans_that_a_scenario_lists() {
+    let text = rlsim(&["run", "idle-then-spike"]).clean();
+    assert!(text.contains("Most released in any span"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("  fixed-window ") && line.ends_with(" 100 of 200")), "{text}");
+    assert!(!rlsim(&["run", "boundary"]).clean().contains("Most released in any span"));
+    let folder = folder();
+    let spans: Vec<String> = (1..40).map(|n| format!("\"{n}ms\"")).collect();
+    let scenario = format!("limit = \"5/1s\"\nenvelope = [{}]\n", spans.join(", "));
+    write(&folder, "s.toml", &format!("{scenario}[[traffic]]\nburst = {{ requests = 8 }}\n"));
+    let many = rlsim_in(folder.path(), &["run", "s.toml", "--width", "80"], b"").clean();
+    assert!(many.contains(" 39ms\n") && many.lines().all(|line| line.chars().count() <= 80), "{many}");
+}
+
+#[test]
+fn exceeding_a_limit_does_not_read_like_success() {
+    let folder = folder();
+    let scenario = "limit = \"5/1s\"\n[[traffic]]\nburst = { requests = 30 }\n[[lane]]\ngcra = { burst = 9 }\n";
+    write(&folder, "s.toml", scenario);
+    let text = rlsim_in(folder.path(), &["run", "s.toml"], b"").clean();
+    assert!(text.contains("Every lane exceeded the limit: gcra let 1.80x through"), "{text}");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_name_of_a_trace_does_not_command_the_terminal() {
+    let folder = folder();
+    write(&folder, "a\u{1b}[31m.csv", "timestamp\n1\n2\n");
+    let text = rlsim_in(folder.path(), &["replay", "a\u{1b}[31m.csv", "--limit", "1/1s"], b"").clean();
+    assert!(!text.contains('\u{1b}') && text.starts_with("a\\u{1b}[31m.csv"), "{text}");
+}

@@ -65,7 +65,7 @@ fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
         .iter()
         .map(|file| TraceSpec {
             file: if file == "-" { TraceFile::Stdin { head: None } } else { TraceFile::Path(PathBuf::from(file)) },
-            display: if file == "-" { "<stdin>".to_owned() } else { file.clone() },
+            display: if file == "-" { "<stdin>".to_owned() } else { shown(file) },
             time: time.clone(),
             time_format: time_format.clone(),
             key: key.clone(),
@@ -77,6 +77,12 @@ fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
         })
         .collect();
     Plan::for_traces(TraceOptions { traces, limit, burst: args.burst, algorithms: args.algorithm.clone() })
+}
+
+/// A file's name without characters that a terminal would obey.
+fn shown(file: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    file.chars().map(escaped).collect()
 }
 
 /// Whether the first line names the columns: unless it is said not to, or columns are numbered only.

@@ -90,8 +90,8 @@ Example:
   steady = { rate = "50/s" }
 "#;
 
-const EXPECT: &str = r#"[expect.LANE] states conditions on figures of a lane. One unmet: a line on standard error
-and exit status 3. `rlsim test` runs all scenarios that state some.
+const EXPECT: &str = r#"[expect.LANE] states conditions on figures of a lane. One unmet: a line on standard
+error and exit status 3. `rlsim test` runs all scenarios that state some.
 
 Figures, in kebab-case, else as in the JSON report (see report):
   counts of attempts  requests attempts retries allowed delayed denied unfinished
@@ -123,8 +123,8 @@ Example:
   classes.normal.denied = 0
 "#;
 
-const UNITS: &str = r#"durations  One or more numbers with units, added up: ns us ms s m h d (24 hours). "1m30s",
-           "1.5h", "250ms". A number alone is none.
+const UNITS: &str = r#"durations  One or more numbers with units, added up: ns us ms s m h d (24 hours).
+           "1m30s", "1.5h", "250ms". A number alone is none.
 rates      Units per time: "100/1m", "10/s", "100/min", "5/90s", "10r/s". The units are
 and        whole; sec, second, min, minute, hour and day are understood too. A limit is
 limits     written the same and echoed as "100/1m".
@@ -138,8 +138,8 @@ Example:
   limit = "1_000_000/1h"
 "#;
 
-const DECISIONS: &str = r#"`--decisions FILE` writes CSV: a row for each lane and attempt, ordered by time, arrival and
-lane; `-` is standard output, instead of the report.
+const DECISIONS: &str = r#"`--decisions FILE` writes CSV: a row for each lane and attempt, ordered by time, arrival
+and lane; `-` is standard output, instead of the report.
 
   arrival         Number of the arrival, from 1.
   time_ns         When it came: nanoseconds from the start of the run. A trace without a
@@ -176,7 +176,7 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
                      first_ns, last_ns, peak (most units of a key in a window).
   groups             Lanes with equal admissions, waits apart.
   disagreements      Arrivals at which lanes that had agreed part: arrival, time_ns,
-                     key, cost, admitted, denied, levels (what these lanes knew of the key).
+                     key, cost, admitted, denied, levels (what the lanes knew).
   lanes              Of each lane:
     name algorithm spec key exempt clock_resolution_ns   its settings
     requests attempts retries allowed delayed denied unfinished   counts of attempts

@@ -80,7 +80,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         out.push('\n');
         table::table(&mut out, report, width);
     }
-    section(&mut out, "Most released in any such span, of the proven most", spans::spans(report, width), &styles);
+    section(&mut out, "Most released in any span of this length, of its bound", spans::spans(report, width), &styles);
     out.push('\n');
     out.push_str(&styled(styles.title, "What happened"));
     out.push('\n');

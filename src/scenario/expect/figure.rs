@@ -230,7 +230,7 @@ impl Figure {
                 help: "write `\"envelope.1s\"` or `\"envelope.1s.bound\"`".to_owned(),
             });
         };
-        if measured.iter().any(|measured| *measured == wanted) {
+        if measured.contains(&wanted) {
             return Ok(Self::Envelope { span_ns: wanted.short_nanos(), bound });
         }
         let spans: Vec<String> = measured.iter().chain([&wanted]).map(|span| format!("\"{span}\"")).collect();
