@@ -59,7 +59,7 @@ fn a_named_file_without_expectations_fails_after_the_others_ran() {
         "FAIL  a.toml",
         "no `[expect]` table",
         "ok    b.toml",
-        "1 passed, 2 failed; 1 expectations met",
+        "1 passed, 2 failed; 1 expectation met",
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not in: {}", ran.stdout);
     }

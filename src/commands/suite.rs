@@ -74,10 +74,10 @@ impl Suite {
         let met: usize = self.tested.iter().filter(|one| one.code == 0).map(|one| one.expectations).sum();
         let skipped = match self.skipped {
             0 => String::new(),
-            1 => "; skipped 1 file without [expect]".to_owned(),
-            n => format!("; skipped {n} files without [expect]"),
+            n => format!("; skipped {} without [expect]", some(n as u64, "file")),
         };
-        format!("\n{} passed, {failed} failed; {met} expectations met{skipped}\n", self.tested.len() - failed)
+        let met = some(met as u64, "expectation");
+        format!("\n{} passed, {failed} failed; {met} met{skipped}\n", self.tested.len() - failed)
     }
 }
 
@@ -129,9 +129,15 @@ fn is_scenario(source: &ScenarioSource) -> bool {
     ["traffic", "lane", "expect"].iter().any(|key| table.contains_key(*key))
 }
 
+/// How many of something, with its plural.
+fn some(n: u64, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
 fn line(one: &Tested) -> String {
     let mut text = if one.code == 0 {
-        format!("ok    {}  ({} expectations, {} requests)\n", one.name, one.expectations, one.requests)
+        let (stated, requests) = (some(one.expectations as u64, "expectation"), some(one.requests, "request"));
+        format!("ok    {}  ({stated}, {requests})\n", one.name)
     } else {
         format!("FAIL  {}\n", one.name)
     };
