@@ -31,7 +31,7 @@ pub enum Error {
         /// What is wrong.
         reason: String,
         /// What to do about it.
-        remedy: Option<String>,
+        remedy: Option<Remedy>,
     },
     /// Reading or writing failed during the run.
     Io {
@@ -49,6 +49,48 @@ pub enum Error {
     },
     /// The user ended the run.
     Interrupted,
+}
+
+/// What to do about a faulty trace. A setting is spelt in two ways, as in a scenario and as on the
+/// command line, and it is for those who show it to know which their user writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    scenario: String,
+    command_line: String,
+}
+
+impl Remedy {
+    /// A remedy that is no setting.
+    pub fn plain(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { scenario: text.clone(), command_line: text }
+    }
+
+    /// A setting, as in a scenario and as on the command line, and what it does.
+    #[must_use]
+    pub fn setting(key: &str, in_toml: &str, typed: &str, does: &str) -> Self {
+        Self { scenario: format!("{key} = {in_toml} {does}"), command_line: format!("--{key} {typed} {does}") }
+    }
+
+    /// One text in a scenario and another on the command line.
+    pub fn either(scenario: impl Into<String>, command_line: impl Into<String>) -> Self {
+        Self { scenario: scenario.into(), command_line: command_line.into() }
+    }
+
+    /// This one and another.
+    #[must_use]
+    pub fn then(self, between: &str, other: &Self) -> Self {
+        Self {
+            scenario: self.scenario + between + &other.scenario,
+            command_line: self.command_line + between + &other.command_line,
+        }
+    }
+
+    /// As it is spelt in a scenario.
+    #[must_use]
+    pub fn in_scenario(&self) -> &str {
+        &self.scenario
+    }
 }
 
 /// A fault in a text: where, what, and how to mend it.
@@ -71,7 +113,7 @@ pub struct Diagnostic {
 impl Error {
     /// A usage error.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::Usage { message: message.into() }
+        Self::Usage { message: shortened(&message.into()) }
     }
 
     /// The exit status: 2 where the user's words are at fault, 1 where the run failed, 130 where
@@ -85,10 +127,51 @@ impl Error {
         }
     }
 
+    /// The same for someone who wrote no scenario: remedies are spelt as on the command line.
+    #[must_use]
+    pub fn for_command_line(self) -> Self {
+        match self {
+            Self::Trace { file, line, reason, remedy } => {
+                let remedy = remedy.map(|remedy| Remedy::plain(remedy.command_line));
+                Self::Trace { file, line, reason, remedy }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the reader of our output went away, which is not a failure.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// A message in which long values, which stand between backticks or quotes, are cut.
+#[must_use]
+pub fn shortened(message: &str) -> String {
+    const LONG: usize = 100;
+    const SHOWN: usize = 60;
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some(at) = rest.find(['`', '"']) {
+        let (before, from) = rest.split_at(at + 1);
+        text.push_str(before);
+        rest = from;
+        let quote = &before[at..];
+        let Some(end) = rest.find(quote) else { break };
+        let value = &rest[..end];
+        if value.chars().count() > LONG {
+            text.extend(value.chars().take(SHOWN));
+            text.push('…');
+        } else {
+            text.push_str(value);
+        }
+        text.push_str(quote);
+        rest = &rest[end + 1..];
+    }
+    match rest.chars().count() > 40 * LONG {
+        true => text + &rest.chars().take(LONG).collect::<String>() + "…",
+        false => text + rest,
     }
 }
 
@@ -123,7 +206,7 @@ impl fmt::Display for Error {
                     None => write!(f, "{file}: {reason}")?,
                 }
                 match remedy {
-                    Some(remedy) => write!(f, "; {remedy}"),
+                    Some(remedy) => write!(f, "; {}", remedy.in_scenario()),
                     None => Ok(()),
                 }
             }

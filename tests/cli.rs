@@ -8,18 +8,18 @@ use tempfile::TempDir;
 
 /// What a run of the program left.
 #[derive(Debug)]
-struct Ran {
-    stdout: String,
-    stderr: String,
-    status: i32,
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: i32,
 }
 
 /// Runs the program in the project's folder.
-fn rlsim(args: &[&str]) -> Ran {
+pub fn rlsim(args: &[&str]) -> Ran {
     rlsim_in(Path::new(env!("CARGO_MANIFEST_DIR")), args, b"")
 }
 
-fn rlsim_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+pub fn rlsim_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rlsim"))
         .args(args)
         .current_dir(folder)
@@ -44,14 +44,14 @@ fn rlsim_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
 impl Ran {
     /// It succeeded and said nothing on standard error.
     #[track_caller]
-    fn clean(self) -> String {
+    pub fn clean(self) -> String {
         assert_eq!((self.status, self.stderr.as_str()), (0, ""), "{}", self.stdout);
         self.stdout
     }
 
     /// It failed with this status, wrote nothing, and said all this.
     #[track_caller]
-    fn fails(self, status: i32, words: &[&str]) {
+    pub fn fails(self, status: i32, words: &[&str]) {
         assert_eq!(self.status, status, "{}{}", self.stdout, self.stderr);
         assert_eq!(self.stdout, "");
         for words in words {
@@ -61,11 +61,11 @@ impl Ran {
     }
 }
 
-fn folder() -> TempDir {
+pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-fn write(folder: &TempDir, name: &str, text: &str) -> PathBuf {
+pub fn write(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
     fs::write(&path, text).expect("written");
     path
@@ -479,7 +479,7 @@ fn everything_listed_can_be_shown_and_explained() {
         assert!(scenarios.contains(scenario.name));
         assert_eq!(rlsim(&["show", scenario.name]).clean(), scenario.text);
     }
-    for topic in ["algorithms", "traffic", "words"] {
+    for topic in ["algorithms", "traffic", "words", "topics"] {
         for line in rlsim(&["list", topic]).clean().lines() {
             let name = line.split_whitespace().next().expect("a name");
             assert!(rlsim(&["explain", name]).clean().len() > name.len() + 10, "{name}");

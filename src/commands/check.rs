@@ -1,7 +1,8 @@
 //! `rlsim check`: validate without running.
 
 use super::cli::CheckArgs;
-use super::output::stdout;
+use super::notes::{missing, silent};
+use super::output::{stderr, stdout};
 use super::render;
 use crate::error::Error;
 use crate::scenario::{Plan, ScenarioSource};
@@ -9,6 +10,9 @@ use crate::scenario::{Plan, ScenarioSource};
 /// Validates scenarios; with `--resolved`, prints the plan of each.
 pub fn check(args: &CheckArgs) -> Result<u8, Error> {
     let overrides = args.changes.overrides()?;
+    if args.resolved && args.files.len() > 1 {
+        return Err(Error::usage("--resolved prints one plan, as one scenario; name one file"));
+    }
     let mut code = 0;
     for file in &args.files {
         let plan = ScenarioSource::load(file).and_then(|source| Plan::new(&source, &overrides));
@@ -18,6 +22,9 @@ pub fn check(args: &CheckArgs) -> Result<u8, Error> {
                 stdout(&text)?;
             }
             Ok(plan) => {
+                for note in missing(&plan).into_iter().chain(silent(&plan)) {
+                    stderr(format_args!("note: {file}: {note}"));
+                }
                 let some = |n: usize, one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
                 stdout(&format!(
                     "{file}: valid, {}, {}, {}\n",

@@ -38,11 +38,11 @@ pub enum Command {
     Test(TestArgs),
     /// Validate scenarios without running them.
     Check(CheckArgs),
-    /// List what there is: scenarios, algorithms, traffic.
+    /// List what there is: scenarios, algorithms, traffic, words, topics.
     List(ListArgs),
     /// Print an embedded scenario.
     Show(ShowArgs),
-    /// Explain an algorithm, a kind of traffic or a word of the report.
+    /// Explain an algorithm, a kind of traffic, a word of the report, or what can be written where.
     Explain(ExplainArgs),
     /// Write a scenario's traffic as CSV.
     Generate(GenerateArgs),
@@ -69,7 +69,7 @@ pub struct ChangeArgs {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Change the seed.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Change the limit.
     #[arg(long, value_name = "UNITS/TIME")]
@@ -184,6 +184,9 @@ pub struct ReplayArgs {
     /// Columns whose sum is the cost [default: every row costs 1].
     #[arg(long, value_name = "COL", value_delimiter = ',')]
     pub cost: Vec<String>,
+    /// The first line is a row: columns go by number, the time is column 1 [default: if --time is a number].
+    #[arg(long)]
+    pub no_header: bool,
     /// What to do about rows out of order: strict, sort, or how late they may be (5s) [default: strict].
     #[arg(long, value_name = "ORDER")]
     pub order: Option<String>,
@@ -241,6 +244,7 @@ pub enum Topic {
     Algorithms,
     Traffic,
     Words,
+    Topics,
 }
 
 #[derive(Debug, Args)]
@@ -252,7 +256,8 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// An algorithm, a kind of traffic, or a word of the report.
+    /// An algorithm, a kind of traffic, a word of the report, or a topic: scenario, traffic-fields,
+    /// expect, units, decisions, report.
     #[arg(value_name = "NAME")]
     pub name: String,
 }

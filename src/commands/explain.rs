@@ -2,8 +2,10 @@
 
 use super::cli::ExplainArgs;
 use super::output::stdout;
+use super::topics::TOPICS;
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
+use crate::scenario::{closest, embedded};
 
 /// The sources of the algorithms: their opening comments are what is explained.
 const ALGORITHMS: [(&str, &str, &str); 6] = [
@@ -34,6 +36,12 @@ const ALGORITHMS: [(&str, &str, &str); 6] = [
     ),
     ("gcra", include_str!("../limiter/gcra.rs"), "rate, burst"),
 ];
+
+/// What follows from an algorithm's rule and is easily overlooked.
+const NOTES: [(&str, &str); 1] = [(
+    "leaky-bucket",
+    "An attempt of cost 0 is released at once: it overtakes what waits in the queue. A cost above the capacity is refused for ever, by the queue and by the meter, also where the meter compares before.",
+)];
 
 /// Kinds of traffic.
 pub const TRAFFIC: [(&str, &str); 8] = [
@@ -112,7 +120,9 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
     let name = args.name.to_ascii_lowercase().replace([' ', '_'], "-");
     let wrapped = |text: &str| textwrap::fill(text, 88);
     if let Some((_, source, knobs)) = ALGORITHMS.iter().find(|(other, ..)| *other == name) {
-        stdout(&format!("{}\nKNOBS (default first)\n{}\n", documentation(source), wrapped(knobs)))?;
+        let more = NOTES.iter().find(|(other, _)| *other == name);
+        let more = more.map_or_else(String::new, |(_, note)| format!("\nNOTES\n{}\n", wrapped(note)));
+        stdout(&format!("{}\nKNOBS (default first)\n{}\n{more}", documentation(source), wrapped(knobs)))?;
         return Ok(0);
     }
     for (known, text) in TRAFFIC.iter().chain(&WORDS) {
@@ -121,13 +131,22 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
             return Ok(0);
         }
     }
+    if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
+        stdout(topic.text)?;
+        return Ok(0);
+    }
+    if let Some(scenario) = embedded(&name) {
+        let name = scenario.name;
+        return Err(Error::usage(format!("`{name}` is a scenario: rlsim show {name}, or rlsim run {name}")));
+    }
     let names = LimiterSpec::NAMES
         .into_iter()
+        .chain(TOPICS.iter().map(|topic| topic.name))
         .chain(TRAFFIC.iter().map(|(name, _)| *name))
         .chain(WORDS.iter().map(|(name, _)| *name));
-    Err(Error::usage(format!(
-        "nothing is known of `{}`; there are {}",
-        args.name,
-        names.collect::<Vec<_>>().join(", ")
-    )))
+    let help = match closest(&name, names.clone()) {
+        Some(close) => format!("did you mean `{close}`? `rlsim list` names all"),
+        None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    Err(Error::usage(format!("nothing is known of `{}`; {help}", args.name)))
 }

@@ -1,12 +1,14 @@
 //! `rlsim generate`: a scenario's traffic as a CSV trace.
 
 use super::cli::GenerateArgs;
-use super::output::OutputFile;
+use super::output::{OutputFile, cannot_write};
+use super::run::{check_inputs_are_kept, interrupt_flag};
 use crate::error::Error;
 use crate::scenario::{Plan, ScenarioSource};
 use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// Arrivals generated at a time.
 const BATCH: usize = 16_384;
@@ -15,11 +17,12 @@ const BATCH: usize = 16_384;
 pub fn generate(args: &GenerateArgs) -> Result<u8, Error> {
     let source = ScenarioSource::load(&args.scenario.file)?;
     let mut plan = Plan::new(&source, &args.scenario.changes.overrides()?)?;
+    check_inputs_are_kept(&plan, &args.output, Some(Path::new(&args.scenario.file)))?;
     plan.key_by_every_attribute();
     let classes: Vec<&str> = plan.traffic.entries.iter().map(|entry| entry.class.as_deref().unwrap_or("")).collect();
     let with_class = classes.iter().any(|class| !class.is_empty());
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
-    let failed = |source: std::io::Error| Error::Io { path: path.to_path_buf(), action: "write", source };
+    let failed = |source: std::io::Error| cannot_write(path, &source);
     let csv_failed = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => failed(error),
         other => failed(std::io::Error::other(format!("{other:?}"))),
@@ -33,7 +36,11 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Error> {
     writer.write_record(&header).map_err(csv_failed)?;
     let mut traffic = Traffic::open(&plan.traffic)?;
     let mut batch = Batch::default();
+    let interrupted = interrupt_flag();
     loop {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         traffic.fill(&mut batch, BATCH)?;
         if batch.is_empty() {
             break;

@@ -3,6 +3,7 @@
 use super::cli::{Cli, CompletionsArgs, ListArgs, ShowArgs, Topic};
 use super::explain::{TRAFFIC, WORDS, algorithm_summary};
 use super::output::stdout;
+use super::topics::TOPICS;
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
 use crate::scenario::{EMBEDDED, Plan, ScenarioSource};
@@ -12,7 +13,7 @@ use clap::CommandFactory;
 pub fn list(args: &ListArgs) -> Result<u8, Error> {
     let topics = match args.what {
         Some(topic) => vec![topic],
-        None => vec![Topic::Scenarios, Topic::Algorithms, Topic::Traffic, Topic::Words],
+        None => vec![Topic::Scenarios, Topic::Algorithms, Topic::Traffic, Topic::Words, Topic::Topics],
     };
     let mut text = String::new();
     for topic in topics {
@@ -25,6 +26,7 @@ pub fn list(args: &ListArgs) -> Result<u8, Error> {
                 Topic::Algorithms => "algorithms (rlsim explain NAME)\n",
                 Topic::Traffic => "traffic (rlsim explain NAME)\n",
                 Topic::Words => "words of the report (rlsim explain NAME)\n",
+                Topic::Topics => "topics (rlsim explain NAME)\n",
             });
         }
         let entries: Vec<(String, String)> = match topic {
@@ -35,6 +37,7 @@ pub fn list(args: &ListArgs) -> Result<u8, Error> {
                 LimiterSpec::NAMES.iter().map(|name| ((*name).to_owned(), algorithm_summary(name))).collect()
             }
             Topic::Traffic => TRAFFIC.iter().map(|(name, text)| ((*name).to_owned(), first_sentence(text))).collect(),
+            Topic::Topics => TOPICS.iter().map(|topic| (topic.name.to_owned(), topic.summary.to_owned())).collect(),
             Topic::Words => WORDS.iter().map(|(name, text)| ((*name).to_owned(), first_sentence(text))).collect(),
         };
         let width = entries.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -5,11 +5,16 @@ mod cli;
 mod explain;
 mod generate;
 mod list;
+mod notes;
 mod output;
+mod progress;
 mod render;
+mod replay;
 mod run;
+mod signals;
 mod spool;
 mod suite;
+mod topics;
 pub mod tui;
 
 use crate::error::Error;
@@ -27,9 +32,12 @@ pub fn main() -> ExitCode {
             // Help and version are answers; anything else is a usage error.
             let code = if error.use_stderr() { 2 } else { 0 };
             let printed = error.print();
-            return ExitCode::from(if printed.is_ok() || code != 0 { code } else { 1 });
+            let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+            let failed = printed.is_err_and(|error| !gone(&error));
+            return ExitCode::from(if failed && code == 0 { 1 } else { code });
         }
     };
+    signals::install();
     match dispatch(cli) {
         Ok(code) => ExitCode::from(code),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -47,7 +55,7 @@ fn dispatch(cli: Cli) -> Result<u8, Error> {
             Ok(0)
         }
         Some(Command::Run(args)) => run::run(&args),
-        Some(Command::Replay(args)) => run::replay(&args),
+        Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Test(args)) => suite::test(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::List(args)) => list::list(&args),

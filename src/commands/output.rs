@@ -1,20 +1,35 @@
 //! Files written whole or not at all, and standard output.
 
 use crate::error::Error;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
-/// Writes a text to standard output.
+/// Writes a text to standard output. That nobody reads it any more is no failure, and ends nothing:
+/// there is still a verdict to give.
 pub fn stdout(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|source| Error::Io {
+    unless_gone(out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|source| Error::Io {
         path: "<stdout>".into(),
         action: "write",
         source,
-    })
+    }))
+}
+
+/// What writing came to, if its reader is still there.
+pub fn unless_gone(written: Result<(), Error>) -> Result<(), Error> {
+    match written {
+        Err(error) if error.is_broken_pipe() => Ok(()),
+        written => written,
+    }
+}
+
+/// Writes a line to standard error. Where even that fails, there is nobody left to tell.
+pub fn stderr(line: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Temporary files of this process. Those left are removed when it is ended from the side.
@@ -38,6 +53,8 @@ pub fn remove_temporary() {
 pub struct OutputFile {
     path: PathBuf,
     target: Target,
+    /// Whether writing goes on, to nowhere, when the reader is gone.
+    patient: bool,
 }
 
 enum Target {
@@ -52,9 +69,9 @@ impl OutputFile {
     /// # Errors
     /// If the folder does not exist or may not be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Io { path: path.to_path_buf(), action: "write", source };
+        let failed = |source| cannot_write(path, &source);
         if path == Path::new("-") {
-            return Ok(Self { path: "<stdout>".into(), target: Target::Stdout(io::stdout()) });
+            return Ok(Self { path: "<stdout>".into(), target: Target::Stdout(io::stdout()), patient: false });
         }
         let target = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(failed(io::Error::from(io::ErrorKind::IsADirectory))),
@@ -79,7 +96,13 @@ impl OutputFile {
                 Target::Beside { file: BufWriter::new(file), place }
             }
         };
-        Ok(Self { path: path.to_path_buf(), target })
+        Ok(Self { path: path.to_path_buf(), target, patient: false })
+    }
+
+    /// Has writing go on, to nowhere, when the reader is gone.
+    pub fn patient(mut self, patient: bool) -> Self {
+        self.patient = patient;
+        self
     }
 
     /// Puts the file in its place.
@@ -87,11 +110,15 @@ impl OutputFile {
     /// # Errors
     /// If what is buffered cannot be written or the file cannot be renamed.
     pub fn finish(self) -> Result<(), Error> {
-        let path = self.path;
-        let failed = |source| Error::Io { path: path.clone(), action: "write", source };
-        match self.target {
-            Target::Straight(mut file) => file.flush().map_err(failed),
-            Target::Stdout(mut out) => out.flush().map_err(failed),
+        let Self { path, target, patient } = self;
+        let failed = |source| cannot_write(&path, &source);
+        let flushed = |result: io::Result<()>| match result {
+            Err(error) if patient && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => result.map_err(failed),
+        };
+        match target {
+            Target::Straight(mut file) => flushed(file.flush()),
+            Target::Stdout(mut out) => flushed(out.flush()),
             Target::Beside { file, place } => {
                 let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
                 file.persist(&place).map_err(|error| failed(error.error))?;
@@ -105,33 +132,50 @@ impl OutputFile {
     /// # Errors
     /// As [`finish`](Self::finish).
     pub fn write_all(mut self, text: &str) -> Result<(), Error> {
-        let path = self.path.clone();
-        self.write(text.as_bytes())
-            .and_then(|n| {
-                debug_assert!(n <= text.len());
-                Write::write_all(&mut self, &text.as_bytes()[n..])
-            })
-            .map_err(|source| Error::Io { path, action: "write", source })?;
+        Write::write_all(&mut self, text.as_bytes()).map_err(|source| cannot_write(&self.path, &source))?;
         self.finish()
     }
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
+        let written = match &mut self.target {
             Target::Beside { file, .. } => file.write(bytes),
             Target::Straight(file) => file.write(bytes),
             Target::Stdout(out) => out.write(bytes),
+        };
+        match written {
+            Err(error) if self.patient && error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
+        let flushed = match &mut self.target {
             Target::Beside { file, .. } => file.flush(),
             Target::Straight(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
+        };
+        match flushed {
+            Err(error) if self.patient && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
         }
     }
+}
+
+/// An error of writing with the user's path and the system's reason. Errors about the temporary
+/// file beside carry its name, which would tell nothing.
+pub fn cannot_write(path: &Path, error: &io::Error) -> Error {
+    let path = if path == Path::new("-") { Path::new("<stdout>") } else { path };
+    let source = match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => {
+            let text = error.to_string();
+            let reason = text.split_once(" at path ").map_or(text.as_str(), |(reason, _)| reason);
+            io::Error::new(error.kind(), reason.to_owned())
+        }
+    };
+    Error::Io { path: path.to_path_buf(), action: "write", source }
 }
 
 /// The file that a path means: itself, or what its symbolic links lead to.

@@ -1,5 +1,6 @@
 //! Errors as people read them.
 
+use super::output::stderr;
 use crate::error::{Diagnostic, Error};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -11,7 +12,7 @@ pub fn error(error: &Error) {
         Error::Scenario(diagnostic) => diagnostic_text(diagnostic, color),
         other => format!("error: {other}"),
     };
-    eprintln!("{}", text.trim_end());
+    stderr(text.trim_end());
 }
 
 /// An error as text without colours.

@@ -1,7 +1,10 @@
-//! `rlsim run` and `rlsim replay`: one run, its reports and its files.
+//! `rlsim run`: one run, its reports and its files.
 
-use super::cli::{Color, Format, OutputArgs, ReplayArgs, RunArgs};
-use super::output::{OutputFile, remove_temporary, stdout};
+use super::cli::{Color, Format, OutputArgs, RunArgs};
+use super::notes::silent;
+use super::output::{OutputFile, cannot_write, stderr, stdout, unless_gone};
+use super::progress::Progress;
+pub use super::signals::interrupt_flag;
 use super::spool::Spool;
 use super::tui;
 use crate::error::Error;
@@ -10,14 +13,12 @@ use crate::faces::{csv::csv, json::json, svg};
 use crate::record::DecisionLog;
 use crate::report::Report;
 use crate::runner::{self, Extras, Outcome};
-use crate::scenario::{Expectation, Plan, ScenarioSource, TraceOptions};
+use crate::scenario::{Expectation, Plan, ScenarioSource};
 use crate::sim::Options;
-use crate::traffic::{BadRows, Column, Order, TimeFormat, TraceFile, TraceSpec, TrafficKind};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::traffic::{TraceFile, TraceSpec, TrafficKind};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 /// Runs a scenario.
 pub fn run(args: &RunArgs) -> Result<u8, Error> {
@@ -34,81 +35,12 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
     let overrides = args.scenario.changes.overrides()?;
     let plan = Plan::new(&source, &overrides)?;
     if !overrides.is_empty() && !args.output.quiet && source.text.contains("[expect") {
-        eprintln!("note: the scenario was changed, so its expectations are not checked");
+        stderr("note: the scenario was changed, so its expectations are not checked");
+    }
+    if !args.output.quiet {
+        silent(&plan).iter().for_each(|note| stderr(format_args!("note: {note}")));
     }
     carry_out(plan, &args.output, Some(Path::new(&args.scenario.file)))
-}
-
-/// Replays traces without a scenario.
-pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
-    if args.output.tui {
-        let args = args.clone();
-        return view(&args.output.clone(), move || trace_plan(&args));
-    }
-    carry_out(trace_plan(args)?, &args.output, None)
-}
-
-fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
-    let limit = args.limit.parse().map_err(|error| Error::usage(format!("--limit: {error}")))?;
-    if args.burst == Some(0) {
-        return Err(Error::usage("--burst 0 would admit nothing for ever; the smallest burst is 1"));
-    }
-    let column = |text: &String| match text.parse::<usize>() {
-        Ok(0) => Err(Error::usage("columns are numbered from 1")),
-        Ok(number) => Ok(Column::Number(number)),
-        Err(_) => Ok(Column::Name(text.clone())),
-    };
-    let time = args.time.as_ref().map(column).transpose()?;
-    let key = args.key.as_ref().map(column).transpose()?;
-    let cost = args.cost.iter().map(column).collect::<Result<Vec<_>, _>>()?;
-    let named = |column: &Column| matches!(column, Column::Name(_));
-    let header = time.as_ref().is_none_or(named) || key.as_ref().is_some_and(named) || cost.iter().any(named);
-    let time_format = match args.time_format.as_deref() {
-        None | Some("auto") => TimeFormat::Auto,
-        Some("s") => TimeFormat::Seconds,
-        Some("ms") => TimeFormat::Millis,
-        Some("us") => TimeFormat::Micros,
-        Some("ns") => TimeFormat::Nanos,
-        Some("rfc3339") => TimeFormat::Rfc3339,
-        Some(pattern) if pattern.contains('%') => TimeFormat::Pattern(pattern.to_owned()),
-        Some(other) => {
-            return Err(Error::usage(format!(
-                "--time-format {other}: accepted are auto, s, ms, us, ns, rfc3339 and strptime patterns such as `%d/%b/%Y:%H:%M:%S %z`"
-            )));
-        }
-    };
-    let order = match args.order.as_deref() {
-        None | Some("strict") => Order::Strict,
-        Some("sort") => Order::Sort,
-        Some(window) => Order::Window(window.parse().map_err(|_| {
-            Error::usage(format!("--order {window}: accepted are strict, sort, or how late a row may be, as in 5s"))
-        })?),
-    };
-    let bad_rows = match args.bad_rows.as_deref() {
-        None | Some("error") => BadRows::Error,
-        Some("skip") => BadRows::Skip,
-        Some(other) => return Err(Error::usage(format!("--bad-rows {other}: accepted are error and skip"))),
-    };
-    if args.files.iter().filter(|file| *file == "-").count() > 1 {
-        return Err(Error::usage("standard input can be read only once"));
-    }
-    let traces = args
-        .files
-        .iter()
-        .map(|file| TraceSpec {
-            file: if file == "-" { TraceFile::Stdin { head: None } } else { TraceFile::Path(PathBuf::from(file)) },
-            display: if file == "-" { "<stdin>".to_owned() } else { file.clone() },
-            time: time.clone(),
-            time_format: time_format.clone(),
-            key: key.clone(),
-            cost: cost.clone(),
-            attributes: Vec::new(),
-            header,
-            order,
-            bad_rows,
-        })
-        .collect();
-    Plan::for_traces(TraceOptions { traces, limit, burst: args.burst, algorithms: args.algorithm.clone() })
 }
 
 /// A report's file and what it is filled with.
@@ -131,11 +63,11 @@ fn kind(path: &Path) -> Result<Kind, Error> {
     }
 }
 
-fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Result<u8, Error> {
+/// Runs a plan and writes what is asked for.
+pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Result<u8, Error> {
     check_outputs(args)?;
-    check_inputs_are_kept(&plan, args, scenario)?;
+    check_inputs_are_kept(&plan, args.output.iter().chain(&args.decisions), scenario)?;
     let options = options(args.threads)?;
-    let interrupted = interrupt_flag();
     // Every file is opened before the run: a bad path fails in the first millisecond.
     let mut files = Vec::new();
     for path in &args.output {
@@ -143,6 +75,7 @@ fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Resu
     }
     let sheets = files.iter().any(|(_, kind, _)| matches!(kind, Kind::Svg));
     let _spool = Spool::take(&mut plan, sheets)?;
+    let interrupted = interrupt_flag();
     let plan = &plan;
     let mut progress = Progress::new(args.quiet);
     let outcome = match &args.decisions {
@@ -155,7 +88,7 @@ fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Resu
     progress.finish();
     let wrote = |path: &Path| {
         if !args.quiet {
-            eprintln!("wrote {}", path.display());
+            stderr(format_args!("wrote {}", path.display()));
         }
     };
     for (path, kind, file) in files {
@@ -167,7 +100,8 @@ fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Resu
                 svg::sheet(&outcome.report, &runner::sheet(plan, &outcome, options, &mut go_on)?)
             }
         };
-        file.write_all(&content)?;
+        // A reader that went away hides neither the other files nor the verdict.
+        unless_gone(file.write_all(&content))?;
         wrote(path);
     }
     match &args.decisions {
@@ -183,7 +117,7 @@ fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Resu
 }
 
 /// Opens the interactive view.
-fn view(args: &OutputArgs, load: impl Fn() -> Result<Plan, Error> + Send + 'static) -> Result<u8, Error> {
+pub fn view(args: &OutputArgs, load: impl Fn() -> Result<Plan, Error> + Send + 'static) -> Result<u8, Error> {
     check_outputs(args)?;
     let (sim, describe) = (options(args.threads)?, super::render::plain);
     let options = tui::Options { sim, colour: colour(args), describe };
@@ -207,7 +141,7 @@ fn colour(args: &OutputArgs) -> bool {
 fn verdict(plan: &Plan, outcome: &Outcome) -> u8 {
     let unmet = Expectation::unmet(&plan.expectations, &outcome.report);
     for unmet in &unmet {
-        eprintln!("unmet: {unmet}");
+        stderr(format_args!("unmet: {unmet}"));
     }
     if unmet.is_empty() { 0 } else { 3 }
 }
@@ -254,14 +188,18 @@ fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
 }
 
 /// Refuses to write over what is read.
-fn check_inputs_are_kept(plan: &Plan, args: &OutputArgs, scenario: Option<&Path>) -> Result<(), Error> {
+pub fn check_inputs_are_kept<'a>(
+    plan: &Plan,
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+    scenario: Option<&Path>,
+) -> Result<(), Error> {
     let traces = plan.traffic.entries.iter().filter_map(|entry| match &entry.kind {
         TrafficKind::Trace(TraceSpec { file: TraceFile::Path(path), .. }) => Some(path.as_path()),
         _ => None,
     });
     let regular = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     let read: Vec<PathBuf> = scenario.into_iter().chain(traces).filter_map(regular).collect();
-    for path in args.output.iter().chain(&args.decisions) {
+    for path in outputs {
         if regular(path).is_some_and(|path| read.contains(&path)) {
             return Err(Error::usage(format!("{} is read by this run; write to another file", path.display())));
         }
@@ -288,9 +226,11 @@ fn with_decisions(
     progress: &mut Progress,
     interrupted: &'static AtomicBool,
 ) -> Result<Outcome, Error> {
-    let failed = |source| Error::Io { path: path.to_path_buf(), action: "write", source };
+    let failed = |source| cannot_write(path, &source);
     let lanes = plan.lanes.iter().map(|lane| lane.name.clone()).collect();
-    let mut log = DecisionLog::new(OutputFile::create(path)?, lanes, plan.stated_start()).map_err(failed)?;
+    // Where there is a verdict to give, it is reached whether anybody reads the log or not.
+    let file = OutputFile::create(path)?.patient(!plan.expectations.is_empty());
+    let mut log = DecisionLog::new(file, lanes, plan.stated_start()).map_err(failed)?;
     let failure = log.failure();
     let writing_failed = || failure.lock().is_ok_and(|failure| failure.is_some());
     let extras = Extras { taps: log.taps(), observers: vec![Box::new(&mut log)] };
@@ -309,67 +249,4 @@ fn with_decisions(
     };
     log.finish().map_err(failed)?.finish()?;
     Ok(outcome)
-}
-
-/// Ends the process at once, and leaves neither half a file nor a terminal that shows no keys.
-fn abandon() -> ! {
-    remove_temporary();
-    tui::give_back();
-    std::process::exit(130)
-}
-
-/// How long a run may take to end by itself after a signal.
-const GRACE: Duration = Duration::from_secs(3);
-
-/// Set by Ctrl-C, a hang-up or a request to end: the run ends at its next batch, and no
-/// half-written file is left behind. What has not ended soon, say a read from a terminal that is
-/// gone, is ended.
-pub fn interrupt_flag() -> &'static AtomicBool {
-    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-    // A second handler cannot be installed; the first does the same.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            abandon();
-        }
-        std::thread::spawn(|| {
-            std::thread::sleep(GRACE);
-            abandon();
-        });
-    });
-    &INTERRUPTED
-}
-
-/// A line on standard error for work that takes more than a second.
-pub struct Progress {
-    bar: Option<ProgressBar>,
-    begun: Instant,
-    wanted: bool,
-}
-
-impl Progress {
-    /// Nothing is shown yet.
-    pub fn new(quiet: bool) -> Self {
-        let wanted = !quiet && std::io::stderr().is_terminal();
-        Self { bar: None, begun: Instant::now(), wanted }
-    }
-
-    /// Tells how many arrivals have been decided.
-    pub fn tick(&mut self, rows: u64) {
-        if !self.wanted || self.begun.elapsed() < Duration::from_secs(1) {
-            return;
-        }
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{spinner} {human_pos} arrivals, {per_sec}")
-                .unwrap_or_else(|_| ProgressStyle::default_spinner());
-            ProgressBar::new_spinner().with_style(style).with_elapsed(self.begun.elapsed())
-        });
-        bar.set_position(rows);
-    }
-
-    /// Takes the line away.
-    pub fn finish(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -3,9 +3,11 @@
 use super::cli::{TestArgs, TestFormat};
 use super::output::stdout;
 use super::run::{interrupt_flag, options};
+use super::spool::Spool;
 use crate::error::Error;
 use crate::runner::{self, Extras};
 use crate::scenario::{Expectation, Plan, ScenarioSource};
+use crate::sim::Options;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,68 +23,121 @@ struct Tested {
     code: u8,
 }
 
+/// What there is to test, and what there is besides.
+#[derive(Default)]
+struct Suite {
+    tested: Vec<Tested>,
+    /// Files found that are no scenarios or expect nothing.
+    skipped: usize,
+}
+
 /// Runs all tests under the paths.
 pub fn test(args: &TestArgs) -> Result<u8, Error> {
     let options = options(args.threads)?;
-    let interrupted = interrupt_flag();
     let here = [PathBuf::from(".")];
     let paths = if args.paths.is_empty() { &here[..] } else { &args.paths };
-    let files = find(paths)?;
-    if files.is_empty() {
+    let mut suite = Suite::default();
+    for found in find(paths) {
+        let one = match examine(&found, options) {
+            Ok(Some(one)) => one,
+            Ok(None) => {
+                suite.skipped += 1;
+                continue;
+            }
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => Tested::failed(found.name(), &error),
+        };
+        if args.format == TestFormat::Text {
+            stdout(&line(&one))?;
+        }
+        suite.tested.push(one);
+    }
+    if suite.tested.is_empty() {
         let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         return Err(Error::usage(format!(
             "no scenario with an `[expect]` table under {}; such tables say what a lane must do",
             shown.join(", ")
         )));
     }
-    let mut tested = Vec::new();
-    for file in files {
-        let name = file.display().to_string();
-        let result = ScenarioSource::load(&name).and_then(|source| Plan::new(&source, &[])).and_then(|plan| {
-            let go_on = &mut |_| !interrupted.load(Ordering::Relaxed);
-            let outcome = runner::run(&plan, options, Extras::default(), go_on)?;
-            Ok((plan, outcome))
-        });
-        let one = match result {
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => Tested {
-                name,
-                expectations: 0,
-                requests: 0,
-                failures: vec![error.to_string()],
-                code: error.exit_code(),
-            },
-            Ok((plan, outcome)) => {
-                let unmet = Expectation::unmet(&plan.expectations, &outcome.report);
-                Tested {
-                    name,
-                    expectations: plan.expectations.len(),
-                    requests: outcome.report.offered.requests,
-                    code: if unmet.is_empty() { 0 } else { 3 },
-                    failures: unmet.iter().map(ToString::to_string).collect(),
-                }
-            }
-        };
-        if args.format == TestFormat::Text {
-            stdout(&line(&one))?;
-        }
-        tested.push(one);
-    }
-    let failed = tested.iter().filter(|one| one.code != 0).count();
-    match args.format {
-        TestFormat::Text => {
-            let met: usize = tested.iter().filter(|one| one.code == 0).map(|one| one.expectations).sum();
-            stdout(&format!("\n{} passed, {failed} failed; {met} expectations met\n", tested.len() - failed))?;
-        }
-        TestFormat::Junit => stdout(&junit(&tested)?)?,
-    }
+    stdout(&match args.format {
+        TestFormat::Text => suite.summary(),
+        TestFormat::Junit => junit(&suite.tested)?,
+    })?;
     // An unmet expectation is what tests are for; anything else went wrong before it.
-    Ok(tested.iter().map(|one| one.code).filter(|code| *code != 0).min_by_key(|code| u8::from(*code == 3)).unwrap_or(0))
+    let codes = suite.tested.iter().map(|one| one.code).filter(|code| *code != 0);
+    Ok(codes.min_by_key(|code| u8::from(*code == 3)).unwrap_or(0))
+}
+
+impl Suite {
+    fn summary(&self) -> String {
+        let failed = self.tested.iter().filter(|one| one.code != 0).count();
+        let met: usize = self.tested.iter().filter(|one| one.code == 0).map(|one| one.expectations).sum();
+        let skipped = match self.skipped {
+            0 => String::new(),
+            n => format!("; skipped {} without [expect]", some(n as u64, "file")),
+        };
+        let met = some(met as u64, "expectation");
+        format!("\n{} passed, {failed} failed; {met} met{skipped}\n", self.tested.len() - failed)
+    }
+}
+
+impl Tested {
+    fn failed(name: String, error: &Error) -> Self {
+        let failures = vec![error.to_string()];
+        Self { name, expectations: 0, requests: 0, failures, code: error.exit_code() }
+    }
+}
+
+/// Runs one scenario, if it is one and expects something.
+fn examine(found: &Found, options: Options) -> Result<Option<Tested>, Error> {
+    let (path, named) = match found {
+        Found::File { path, named } => (path, *named),
+        Found::Unreadable { path, error } => {
+            let source = error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error);
+            return Err(Error::Unreadable { path: path.clone(), source });
+        }
+    };
+    let name = path.display().to_string();
+    let source = ScenarioSource::load(&name)?;
+    if !named && !is_scenario(&source) {
+        return Ok(None);
+    }
+    let mut plan = Plan::new(&source, &[])?;
+    if plan.expectations.is_empty() {
+        return match named {
+            true => Err(Error::usage("there is no `[expect]` table to test")),
+            false => Ok(None),
+        };
+    }
+    let _spool = Spool::take(&mut plan, false)?;
+    let interrupted = interrupt_flag();
+    let outcome = runner::run(&plan, options, Extras::default(), &mut |_| !interrupted.load(Ordering::Relaxed))?;
+    let unmet = Expectation::unmet(&plan.expectations, &outcome.report);
+    Ok(Some(Tested {
+        name,
+        expectations: plan.expectations.len(),
+        requests: outcome.report.offered.requests,
+        code: if unmet.is_empty() { 0 } else { 3 },
+        failures: unmet.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+/// Whether a file found by its extension is meant for this program. What cannot be read as TOML may
+/// be: it is looked at again, and complained of.
+fn is_scenario(source: &ScenarioSource) -> bool {
+    let Ok(table) = source.text.parse::<toml::Table>() else { return true };
+    ["traffic", "lane", "expect"].iter().any(|key| table.contains_key(*key))
+}
+
+/// How many of something, with its plural.
+fn some(n: u64, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 fn line(one: &Tested) -> String {
     let mut text = if one.code == 0 {
-        format!("ok    {}  ({} expectations, {} requests)\n", one.name, one.expectations, one.requests)
+        let (stated, requests) = (some(one.expectations as u64, "expectation"), some(one.requests, "request"));
+        format!("ok    {}  ({stated}, {requests})\n", one.name)
     } else {
         format!("FAIL  {}\n", one.name)
     };
@@ -112,45 +167,69 @@ fn junit(tested: &[Tested]) -> Result<String, Error> {
     Ok(if text.ends_with('\n') { text } else { text + "\n" })
 }
 
-/// Files named, and under directories those that state expectations, in order of name.
-fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut files = Vec::new();
-    for path in paths {
-        let unreadable = |source| Error::Unreadable { path: path.clone(), source };
-        if fs::metadata(path).map_err(unreadable)?.is_dir() {
-            search(path, &mut files).map_err(unreadable)?;
-        } else if states_expectations(path).map_err(unreadable)? {
-            files.push(path.clone());
-        } else {
-            return Err(Error::usage(format!("{} has no `[expect]` table to test", path.display())));
-        }
-    }
-    files.dedup();
-    Ok(files)
+/// What the paths lead to.
+enum Found {
+    File {
+        path: PathBuf,
+        /// Whether the command line names it.
+        named: bool,
+    },
+    Unreadable {
+        path: PathBuf,
+        error: std::io::Error,
+    },
 }
 
-fn search(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+impl Found {
+    fn path(&self) -> &Path {
+        match self {
+            Self::File { path, .. } | Self::Unreadable { path, .. } => path,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.path().display().to_string()
+    }
+}
+
+/// Files named, and under directories those that may be scenarios, in order of name.
+fn find(paths: &[PathBuf]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for path in paths {
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => search(path, &mut found),
+            Ok(_) => found.push(Found::File { path: path.clone(), named: true }),
+            Err(error) => found.push(Found::Unreadable { path: path.clone(), error }),
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|one| seen.insert(one.path().to_path_buf()));
+    found
+}
+
+fn search(folder: &Path, found: &mut Vec<Found>) {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return found.push(Found::Unreadable { path: folder.to_path_buf(), error }),
+    };
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        let kind = entry.file_type()?;
+        let path = if path.starts_with("./") { path.components().skip(1).collect() } else { path };
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if kind.is_dir() && !hidden && entry.file_name() != "target" {
-            search(&path, files)?;
-        } else if !kind.is_dir() && path.extension().is_some_and(|e| e == "toml") && states_expectations(&path)? {
-            files.push(if path.starts_with("./") { path.components().skip(1).collect() } else { path });
+        // Of the entry itself: links to folders are not followed, so that there is no way round.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if !hidden && entry.file_name() != "target" {
+                search(&path, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            match fs::metadata(&path) {
+                Ok(meta) if meta.is_file() => found.push(Found::File { path, named: false }),
+                // A pipe or a device would be waited for, perhaps for ever.
+                Ok(_) => {}
+                Err(error) => found.push(Found::Unreadable { path, error }),
+            }
         }
     }
-    Ok(())
-}
-
-/// Whether a scenario has an `[expect...]` table; read as text, so that a broken one is still found.
-fn states_expectations(path: &Path) -> std::io::Result<bool> {
-    let bytes = fs::read(path)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().any(|line| {
-        let line = line.trim_start();
-        line.starts_with("[expect") || line.starts_with("expect.") || line.starts_with("expect =")
-    }))
 }

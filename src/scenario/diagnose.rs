@@ -6,7 +6,8 @@ use crate::limiter::LimiterSpec;
 
 /// The name of a known thing that a misspelt one most likely means.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(name, known), known));
+    let name = name.to_lowercase();
+    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known));
     scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 

@@ -1,6 +1,9 @@
 //! The scenario file as it is written: tables with the places of their values.
 
-use super::values::{ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, WordOr};
+pub use super::values::ExpectValue;
+use super::values::{
+    ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, Word, WordOr,
+};
 use crate::limiter::{Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
 use crate::quota::{Limit, Rate};
 use crate::time::SimDuration;
@@ -10,15 +13,18 @@ use toml::Spanned;
 
 type Duration = Spanned<Text<SimDuration>>;
 
+/// `[expect]`: tables by the lane they are about.
+pub type ExpectTables = BTreeMap<Spanned<String>, Spanned<ExpectTable>>;
+
 /// `[expect.LANE]`: conditions by the figure they are on.
-pub type ExpectTable = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
+pub type ExpectTable = BTreeMap<Spanned<String>, Spanned<ExpectValue>>;
 
 /// A scenario.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScenarioTable {
-    pub title: Option<String>,
-    pub about: Option<String>,
+    pub title: Option<Spanned<String>>,
+    pub about: Option<Spanned<String>>,
     pub start: Option<Spanned<Instant>>,
     pub duration: Option<Duration>,
     pub seed: Option<u64>,
@@ -27,8 +33,7 @@ pub struct ScenarioTable {
     #[serde(default)]
     pub traffic: Vec<Spanned<TrafficTable>>,
     pub lane: Option<Vec<Spanned<LaneTable>>>,
-    #[serde(default)]
-    pub expect: BTreeMap<Spanned<String>, Spanned<ExpectTable>>,
+    pub expect: Option<Spanned<ExpectTables>>,
 }
 
 /// One source of traffic: exactly one kind.
@@ -161,7 +166,7 @@ pub struct LaneTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FixedWindowTable {
     pub limit: Option<Spanned<Text<Limit>>>,
-    pub anchor: Option<WindowAnchor>,
+    pub anchor: Option<Word<WindowAnchor>>,
     pub count_denied: Option<bool>,
 }
 
@@ -169,7 +174,7 @@ pub struct FixedWindowTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SlidingLogTable {
     pub limit: Option<Spanned<Text<Limit>>>,
-    pub edge: Option<Edge>,
+    pub edge: Option<Word<Edge>>,
     pub count_denied: Option<bool>,
 }
 
@@ -177,10 +182,10 @@ pub struct SlidingLogTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SlidingCounterTable {
     pub limit: Option<Spanned<Text<Limit>>>,
-    pub compare: Option<Compare>,
+    pub compare: Option<Word<Compare>>,
     pub buckets: Option<Spanned<u64>>,
-    pub oldest: Option<Oldest>,
-    pub anchor: Option<CounterAnchor>,
+    pub oldest: Option<Word<Oldest>>,
+    pub anchor: Option<Word<CounterAnchor>>,
     pub count_denied: Option<bool>,
 }
 
@@ -190,16 +195,16 @@ pub struct TokenBucketTable {
     pub rate: Option<Spanned<Text<Rate>>>,
     pub burst: Option<Spanned<u64>>,
     pub initial: Option<Spanned<CountOrWord>>,
-    pub refill: Option<Refill>,
+    pub refill: Option<Word<Refill>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LeakyBucketTable {
     pub rate: Option<Spanned<Text<Rate>>>,
-    pub mode: Option<LeakyMode>,
+    pub mode: Option<Word<LeakyMode>>,
     pub capacity: Option<Spanned<u64>>,
-    pub compare: Option<Spanned<Compare>>,
+    pub compare: Option<Spanned<Word<Compare>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

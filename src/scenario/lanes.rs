@@ -4,7 +4,7 @@ use super::file::{
     FixedWindowTable, GcraTable, LaneTable, LeakyBucketTable, SlidingCounterTable, SlidingLogTable, TokenBucketTable,
 };
 use super::source::ScenarioSource;
-use super::values::{CountOrWord, Text};
+use super::values::{CountOrWord, Text, Word};
 use crate::error::Error;
 use crate::limiter::{
     Compare, FixedWindowSpec, GcraSpec, Initial, LeakyBucketSpec, LeakyMode, LimiterSpec, SlidingCounterSpec,
@@ -16,6 +16,10 @@ use toml::Spanned;
 
 /// Buckets that a sliding counter may have: each costs 8 bytes a key.
 const MAX_BUCKETS: u64 = 1_000_000;
+
+fn word<T>(word: Word<T>) -> T {
+    word.0
+}
 
 /// Resolves limiters against the scenario's limit.
 pub struct Lanes<'a> {
@@ -181,7 +185,7 @@ impl Lanes<'_> {
         let t = table.get_ref();
         Ok(LimiterSpec::FixedWindow(FixedWindowSpec {
             limit: self.own_limit(t.limit.as_ref(), table.span(), "fixed-window")?,
-            anchor: t.anchor.unwrap_or_default(),
+            anchor: t.anchor.map(word).unwrap_or_default(),
             count_denied: t.count_denied.unwrap_or(false),
         }))
     }
@@ -190,7 +194,7 @@ impl Lanes<'_> {
         let t = table.get_ref();
         Ok(LimiterSpec::SlidingLog(SlidingLogSpec {
             limit: self.own_limit(t.limit.as_ref(), table.span(), "sliding-log")?,
-            edge: t.edge.unwrap_or_default(),
+            edge: t.edge.map(word).unwrap_or_default(),
             count_denied: t.count_denied.unwrap_or(false),
         }))
     }
@@ -213,10 +217,10 @@ impl Lanes<'_> {
         };
         Ok(LimiterSpec::SlidingCounter(SlidingCounterSpec {
             limit: self.own_limit(t.limit.as_ref(), table.span(), "sliding-counter")?,
-            compare: t.compare.unwrap_or_default(),
+            compare: t.compare.map(word).unwrap_or_default(),
             buckets,
-            oldest: t.oldest.unwrap_or_default(),
-            anchor: t.anchor.unwrap_or_default(),
+            oldest: t.oldest.map(word).unwrap_or_default(),
+            anchor: t.anchor.map(word).unwrap_or_default(),
             count_denied: t.count_denied.unwrap_or(false),
         }))
     }
@@ -249,16 +253,21 @@ impl Lanes<'_> {
                 CountOrWord::Count(tokens) => Initial::Tokens(*tokens),
             },
         };
-        Ok(LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, initial, refill: t.refill.unwrap_or_default() }))
+        Ok(LimiterSpec::TokenBucket(TokenBucketSpec {
+            rate,
+            burst,
+            initial,
+            refill: t.refill.map(word).unwrap_or_default(),
+        }))
     }
 
     fn leaky_bucket(&self, table: &Spanned<LeakyBucketTable>) -> Result<LimiterSpec, Error> {
         let t = table.get_ref();
         let (rate, capacity) =
             self.rate_and_burst(t.rate.as_ref(), t.capacity.as_ref(), table.span(), "leaky-bucket", "capacity")?;
-        let mode = t.mode.unwrap_or_default();
+        let mode = t.mode.map(word).unwrap_or_default();
         if let (LeakyMode::Queue, Some(stated)) = (mode, &t.compare)
-            && *stated.get_ref() == Compare::Before
+            && stated.get_ref().0 == Compare::Before
         {
             return Err(self.source.error(
                 stated.span(),
@@ -267,7 +276,7 @@ impl Lanes<'_> {
                 Some("add `mode = \"meter\"`, or leave `compare` out".to_owned()),
             ));
         }
-        let compare = t.compare.as_ref().map_or(Compare::After, |stated| *stated.get_ref());
+        let compare = t.compare.as_ref().map_or(Compare::After, |stated| stated.get_ref().0);
         Ok(LimiterSpec::LeakyBucket(LeakyBucketSpec { rate, mode, capacity, compare }))
     }
 

@@ -5,6 +5,7 @@ mod embedded;
 mod expect;
 mod file;
 mod lanes;
+mod names;
 mod overrides;
 mod plan;
 mod resolved;
@@ -12,8 +13,9 @@ mod source;
 mod traffic;
 mod values;
 
+pub use diagnose::closest;
 pub use embedded::{EMBEDDED, Embedded, embedded};
-pub use expect::{Expectation, Unmet};
+pub use expect::{Expectation, Unmet, figure_names};
 pub use overrides::Override;
 pub use plan::{Plan, TraceOptions};
 pub use resolved::lane_spec;

@@ -43,7 +43,11 @@ impl Override {
         if path.iter().any(String::is_empty) {
             return fail("a part of the path is empty");
         }
-        Ok(Self::Set { path, value: value.trim().to_owned() })
+        let value = value.trim();
+        if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<i64>().is_err() {
+            return fail(&format!("the largest number is {}", i64::MAX));
+        }
+        Ok(Self::Set { path, value: value.to_owned() })
     }
 
     /// The scenario with all changes made.
@@ -66,6 +70,8 @@ impl Override {
                 set(&mut document, path, value)?;
             }
         }
+        // What was expected of the scenario is not expected of another one.
+        document.remove("expect");
         let mut changed = source.clone();
         changed.text = document.to_string();
         changed.name = format!("{} (changed)", source.name);
@@ -127,6 +133,9 @@ fn own_name(table: &Table) -> Option<String> {
 
 const KINDS: [&str; 8] = ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "trace"];
 
+/// What may be changed at the top of a scenario.
+const KEYS: [&str; 7] = ["title", "about", "start", "duration", "seed", "limit", "envelope"];
+
 fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Error> {
     let shown = path.join(".");
     let lane_names = names(lanes_or_default(document), &LimiterSpec::NAMES);
@@ -154,9 +163,12 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
             let knobs: Vec<&str> = path[1..].iter().map(String::as_str).collect();
             return put(table, &knobs, text, &shown);
         }
-        if !["title", "about", "start", "duration", "seed", "limit", "envelope"].contains(&path[0].as_str()) {
+        if !KEYS.contains(&path[0].as_str()) {
+            let known = lane_names.iter().chain(&traffic_names).map(String::as_str).chain(KEYS);
+            let hint = super::diagnose::closest(&path[0], known);
+            let hint = hint.map_or_else(String::new, |close| format!("did you mean `{close}`? "));
             return Err(Error::usage(format!(
-                "--set {shown}: `{}` is no lane ({}), no traffic ({}) and no key of a scenario",
+                "--set {shown}: {hint}`{}` is no lane ({}), no traffic ({}) and no key of a scenario",
                 path[0],
                 lane_names.join(", "),
                 traffic_names.join(", ")
@@ -209,6 +221,5 @@ fn algorithms(document: &mut DocumentMut, names: &[String]) -> Result<(), Error>
         }
     }
     *lanes = kept;
-    document.remove("expect");
     Ok(())
 }

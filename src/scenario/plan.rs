@@ -1,9 +1,10 @@
 //! The validated plan of a run.
 
 use super::diagnose;
-use super::expect::Expectation;
+use super::expect::{Expectation, Reader};
 use super::file::{LaneTable, ScenarioTable};
 use super::lanes::{Lanes, default_limiter};
+use super::names::{check_prose, names};
 use super::overrides::Override;
 use super::source::ScenarioSource;
 use super::traffic::Traffic;
@@ -12,8 +13,7 @@ use crate::limiter::{LimiterSpec, Workload};
 use crate::quota::Limit;
 use crate::sim::LanePlan;
 use crate::time::{SimDuration, SimTime};
-use crate::traffic::{TrafficKind, TrafficPlan};
-use std::ops::Range;
+use crate::traffic::{TrafficKind, TrafficPlan, TrafficSpec};
 use toml::Spanned;
 
 /// Lanes that a run may have.
@@ -87,11 +87,13 @@ impl Plan {
                 return Err(source.error(stated.span(), "the run would end after the year 2116", "too long", None));
             }
         }
+        check_prose(source, "title", table.title.as_ref())?;
+        check_prose(source, "about", table.about.as_ref())?;
         let envelope = envelope(source, &table)?;
         let traffic = traffic(source, &table, limit, start, duration)?;
         let mut plan = Self {
-            title: table.title.clone().unwrap_or_else(|| source.name.clone()),
-            about: table.about.as_ref().map(|about| about.split_whitespace().collect::<Vec<_>>().join(" ")),
+            title: table.title.as_ref().map_or_else(|| source.name.clone(), |title| title.get_ref().clone()),
+            about: table.about.as_ref().map(|about| about.get_ref().split_whitespace().collect::<Vec<_>>().join(" ")),
             changed: Vec::new(),
             limit,
             envelope,
@@ -114,10 +116,9 @@ impl Plan {
             }
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
-        for (lane, table) in &table.expect {
-            Expectation::read(source, &plan.lanes, lane, table, &mut plan.expectations)?;
+        if let Some(expect) = &table.expect {
+            plan.expectations = Reader { source, plan: &plan }.read(expect)?;
         }
-        plan.expectations.sort_by_key(|expectation| expectation.span.start);
         Ok(plan)
     }
 
@@ -237,6 +238,32 @@ impl Plan {
     pub fn stated_start(&self) -> Option<SimTime> {
         let synthetic = self.traffic.entries.iter().all(|entry| matches!(entry.kind, TrafficKind::Pattern(_)));
         self.traffic.start.or(synthetic.then_some(SimTime::EPOCH))
+    }
+
+    /// Spans at which the envelope is measured: those stated, else the limit's window.
+    #[must_use]
+    pub fn measured_spans(&self) -> Vec<SimDuration> {
+        match self.envelope.is_empty() {
+            true => self.limit.iter().map(|limit| limit.window).collect(),
+            false => self.envelope.clone(),
+        }
+    }
+
+    /// Classes that are counted: those stated, and `other` for traffic beside them without one.
+    #[must_use]
+    pub fn classes(&self) -> Vec<&str> {
+        let stated = |entry: &'_ TrafficSpec| entry.class.is_some();
+        if !self.traffic.entries.iter().any(stated) {
+            return Vec::new();
+        }
+        let mut classes = Vec::new();
+        for entry in &self.traffic.entries {
+            let class = entry.class.as_deref().unwrap_or("other");
+            if !classes.contains(&class) {
+                classes.push(class);
+            }
+        }
+        classes
     }
 
     /// Makes a key column of every attribute that all traffic has, whether a lane keys by it or not.
@@ -367,7 +394,8 @@ fn traffic(
     if table.traffic.len() > usize::from(u16::MAX) {
         return Err(source.error(table.traffic[65_535].span(), "more than 65535 traffic tables", "one too many", None));
     }
-    let resolver = Traffic { source, limit, duration };
+    let classes = table.traffic.iter().any(|entry| entry.get_ref().class.is_some());
+    let resolver = Traffic { source, classes, limit, duration };
     let mut entries = Vec::new();
     for entry in &table.traffic {
         entries.push(resolver.entry(entry, str::to_owned)?);
@@ -393,57 +421,4 @@ fn traffic(
         seed: table.seed.unwrap_or(1),
         window: limit.map(|limit| limit.window),
     })
-}
-
-/// Unique names: own ones as they are, others by kind, repeats with -2, -3.
-fn names<'a, 'b>(
-    source: &ScenarioSource,
-    what: &str,
-    own: impl Iterator<Item = Option<&'a Spanned<String>>> + Clone,
-    kinds: impl Iterator<Item = &'b str>,
-) -> Result<Vec<String>, Error> {
-    let mut taken: Vec<String> = Vec::new();
-    for name in own.clone().flatten() {
-        check_name(source, what, name.get_ref(), name.span())?;
-        if taken.contains(name.get_ref()) {
-            return Err(source.error(
-                name.span(),
-                format!("two {what} tables are named `{}`", name.get_ref()),
-                "the second",
-                Some("names are unique".to_owned()),
-            ));
-        }
-        taken.push(name.get_ref().clone());
-    }
-    let mut names = Vec::new();
-    for (own, kind) in own.zip(kinds) {
-        if let Some(name) = own {
-            names.push(name.get_ref().clone());
-            continue;
-        }
-        let name = std::iter::once(kind.to_owned())
-            .chain((2..).map(|n| format!("{kind}-{n}")))
-            .find(|name| !taken.contains(name))
-            .expect("numbers do not run out");
-        taken.push(name.clone());
-        names.push(name);
-    }
-    Ok(names)
-}
-
-fn check_name(source: &ScenarioSource, what: &str, name: &str, span: Range<usize>) -> Result<(), Error> {
-    let why = if name.is_empty() {
-        "it is empty"
-    } else if name.contains('.') {
-        "it has a dot, which separates the parts of a path such as `bucket.denied`"
-    } else if name.chars().any(char::is_control) {
-        "it has a control character"
-    } else if name.trim() != name {
-        "it begins or ends with a space"
-    } else if name.chars().count() > 60 {
-        "it is longer than 60 characters"
-    } else {
-        return Ok(());
-    };
-    Err(source.error(span, format!("`{name}` cannot name a {what}: {why}"), "choose another name", None))
 }

@@ -1,7 +1,7 @@
 //! Where a scenario's text comes from.
 
 use super::embedded::{EMBEDDED, embedded};
-use crate::error::{Diagnostic, Error};
+use crate::error::{Diagnostic, Error, shortened};
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,12 @@ impl ScenarioSource {
     /// If there is no such file or scenario, or it is not UTF-8 text.
     pub fn load(name: &str) -> Result<Self, Error> {
         if name == "-" {
-            let mut bytes = Vec::new();
             let unreadable = |source| Error::Unreadable { path: "<stdin>".into(), source };
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(unreadable)?;
+            let bytes = read(std::io::stdin().lock()).map_err(unreadable)?;
             return Self::from_bytes("<stdin>", bytes, PathBuf::new(), false);
         }
         let path = Path::new(name);
-        match std::fs::read(path) {
+        match std::fs::File::open(path).and_then(read) {
             Ok(bytes) => {
                 let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
                 Self::from_bytes(name, bytes, folder, false)
@@ -51,6 +50,13 @@ impl ScenarioSource {
     }
 
     fn from_bytes(name: &str, bytes: Vec<u8>, folder: PathBuf, embedded: bool) -> Result<Self, Error> {
+        if bytes.len() as u64 > LARGEST {
+            let mib = LARGEST >> 20;
+            return Err(Error::usage(format!("{name} is more than {mib} MiB, which is too much for a scenario")));
+        }
+        if bytes.contains(&0) {
+            return Err(Error::usage(format!("{name} holds zero bytes: it is not a text, so it is no scenario")));
+        }
         let text = String::from_utf8(bytes).map_err(|error| {
             let gzip = error.as_bytes().starts_with(&[0x1f, 0x8b]);
             Error::usage(if gzip {
@@ -74,11 +80,21 @@ impl ScenarioSource {
             name: self.name.clone(),
             text: self.text.clone(),
             span,
-            message: message.into(),
+            message: shortened(&message.into()),
             label: label.into(),
-            help,
+            help: help.map(|help| shortened(&help)),
         }))
     }
+}
+
+/// Bytes that a scenario may have.
+const LARGEST: u64 = 16 << 20;
+
+/// All bytes, or just more than a scenario may have: some files have no end.
+fn read(from: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn not_found(name: &str) -> String {

@@ -2,6 +2,7 @@
 
 use super::embedded::embedded_data;
 use super::file::{TraceTable, TrafficTable};
+use super::names::check_text;
 use super::source::ScenarioSource;
 use super::values::{ColumnValue, CountOr, CountOrWord, Text, WordOr};
 use crate::error::Error;
@@ -20,6 +21,8 @@ const MAX_KEYS: u64 = 50_000_000;
 /// Resolves traffic.
 pub struct Traffic<'a> {
     pub source: &'a ScenarioSource,
+    /// Whether any traffic states a class, which then is a column of what `generate` writes.
+    pub classes: bool,
     pub limit: Option<Limit>,
     pub duration: Option<SimDuration>,
 }
@@ -87,6 +90,9 @@ impl Traffic<'_> {
             Some(trace) => TrafficKind::Trace(self.trace(t, trace)?),
             None => TrafficKind::Pattern(self.pattern(t, kind, place, until)?),
         };
+        if let Some(class) = &t.class {
+            check_text(self.source, "a class", class.get_ref(), class.span())?;
+        }
         let class = t.class.as_ref().map(|class| class.get_ref().clone());
         Ok(TrafficSpec { name, class, from, until, kind })
     }
@@ -225,8 +231,12 @@ impl Traffic<'_> {
         };
         if let Some(groups) = &t.groups {
             for (name, value) in groups.get_ref() {
+                self.attribute_name(name.get_ref(), name.span())?;
                 let source = match value.get_ref() {
-                    CountOrWord::Word(word) => AttributeSource::Fixed(word.clone()),
+                    CountOrWord::Word(word) => {
+                        check_text(self.source, "a group", word, value.span())?;
+                        AttributeSource::Fixed(word.clone())
+                    }
                     CountOrWord::Count(n @ 1..=MAX_KEYS) => AttributeSource::Groups(*n),
                     CountOrWord::Count(n) => return Err(out_of_range(value.span(), *n)),
                 };
@@ -235,6 +245,7 @@ impl Traffic<'_> {
         }
         if let Some(spread) = &t.spread {
             for (name, value) in spread.get_ref() {
+                self.attribute_name(name.get_ref(), name.span())?;
                 let n = *value.get_ref();
                 if n == 0 || n.saturating_mul(keys.count()) > MAX_KEYS {
                     return Err(out_of_range(value.span(), n.saturating_mul(keys.count())));
@@ -251,6 +262,21 @@ impl Traffic<'_> {
             }
         }
         Ok(attributes)
+    }
+
+    /// Names that `generate` could not write as a column of their own are no attributes.
+    fn attribute_name(&self, name: &str, span: Range<usize>) -> Result<(), Error> {
+        check_text(self.source, "an attribute", name, span.clone())?;
+        let taken = ["timestamp", "key", "cost"].contains(&name) || name == "class" && self.classes;
+        match taken {
+            false => Ok(()),
+            true => Err(self.error(
+                span,
+                format!("`{name}` cannot name an attribute: all traffic has a {name} of its own"),
+                "choose another name",
+                "",
+            )),
+        }
     }
 
     fn trace(&self, t: &TrafficTable, table: &Spanned<TraceTable>) -> Result<TraceSpec, Error> {
@@ -272,6 +298,12 @@ impl Traffic<'_> {
         }
         let trace = table.get_ref();
         let written = trace.file.get_ref();
+        check_text(self.source, "a file", written, trace.file.span())?;
+        if let Some(attributes) = &trace.attributes {
+            for (name, _) in &attributes.get_ref().0 {
+                self.attribute_name(name, attributes.span())?;
+            }
+        }
         let (file, display) = if written == "-" {
             (TraceFile::Stdin { head: None }, "<stdin>".to_owned())
         } else if let Some(bytes) = self.source.embedded.then(|| embedded_data(written)).flatten() {
@@ -279,7 +311,11 @@ impl Traffic<'_> {
         } else {
             let path = self.source.folder.join(written);
             let display = path.display().to_string();
-            (TraceFile::Path(path), display)
+            // A copy of an embedded scenario has its trace with it.
+            match embedded_data(written).filter(|_| !path.exists()) {
+                Some(bytes) => (TraceFile::Embedded(bytes), written.clone()),
+                None => (TraceFile::Path(path), display),
+            }
         };
         let column = |value: &ColumnValue| match value {
             ColumnValue::Name(name) => Column::Name(name.clone()),

@@ -3,9 +3,11 @@
 use crate::quota::{Limit, Rate};
 use crate::time::{SimDuration, SimTime};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
+use toml::Spanned;
 
 /// A value written as text: a duration, a rate, a limit, an instant.
 #[derive(Clone, Copy, Debug)]
@@ -75,11 +77,21 @@ impl<'de> Deserialize<'de> for Instant {
 
 /// Reads an RFC 3339 instant.
 fn instant(text: &str) -> Result<SimTime, String> {
-    let fail = |why: String| {
-        format!("`{text}` is not an instant with a time zone: {why}; write RFC 3339, as in `2026-01-01T12:00:00Z`")
-    };
-    let time: jiff::Timestamp = text.parse().map_err(|error: jiff::Error| fail(error.to_string()))?;
-    SimTime::from_wide_nanos(time.as_nanosecond()).ok_or_else(|| fail("it lies outside 1823 to 2116".to_owned()))
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return SimTime::from_wide_nanos(time.as_nanosecond())
+            .ok_or_else(|| format!("`{text}` lies outside 1823 to 2116, which is what the clock holds"));
+    }
+    // What is right but for the zone, or but for the year.
+    let zoned = |pieces: &jiff::fmt::temporal::Pieces<'_>| pieces.offset().is_some();
+    Err(match jiff::fmt::temporal::Pieces::parse(text) {
+        Ok(pieces) if pieces.time().is_some() && !zoned(&pieces) => {
+            format!("`{text}` has no time zone; add Z or an offset such as +01:00")
+        }
+        Ok(pieces) if pieces.time().is_some() => {
+            format!("`{text}` lies outside 1823 to 2116, which is what the clock holds")
+        }
+        _ => format!("`{text}` is not an instant; write RFC 3339, as in `2026-01-01T12:00:00Z`"),
+    })
 }
 
 /// One value or a list of them.
@@ -239,6 +251,41 @@ impl<'de> Deserialize<'de> for CountOrWord {
     }
 }
 
+/// One of a few words. A value of any other type is answered with the accepted ones too.
+#[derive(Clone, Copy, Debug)]
+pub struct Word<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for WordVisitor<T> {
+            type Value = Word<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word in quotes")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
+                T::deserialize(de::value::StrDeserializer::new(text)).map(Word)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word<T>, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word<T>, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_bool<E: de::Error>(self, truth: bool) -> Result<Word<T>, E> {
+                self.visit_str(&truth.to_string())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Word<T>, A::Error> {
+                self.visit_str("a list")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Word<T>, A::Error> {
+                self.visit_str("a table")
+            }
+        }
+        deserializer.deserialize_any(WordVisitor(PhantomData))
+    }
+}
+
 /// A word or a table `T`.
 #[derive(Clone, Debug)]
 pub enum WordOr<T> {
@@ -295,5 +342,56 @@ impl<'de> Deserialize<'de> for NamesOrColumns {
             }
         }
         deserializer.deserialize_any(NamesVisitor)
+    }
+}
+
+/// What stands behind a figure in `[expect.LANE]`, each part with its place.
+#[derive(Clone, Debug)]
+pub enum ExpectValue {
+    /// A number to be equal to.
+    Integer(i64),
+    /// The same with a fraction.
+    Float(f64),
+    /// A condition in words.
+    Text(String),
+    /// Figures of a figure, as in `peak.bound = 200`.
+    Table(BTreeMap<Spanned<String>, Spanned<ExpectValue>>),
+    /// What can be none of these: its type.
+    Other(&'static str),
+}
+
+impl<'de> Deserialize<'de> for ExpectValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ValueVisitor;
+        impl<'de> Visitor<'de> for ValueVisitor {
+            type Value = ExpectValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a condition such as 90 or \">= 90\"")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Integer(number))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Float(number))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Text(text.to_owned()))
+            }
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<ExpectValue, E> {
+                Ok(ExpectValue::Other("true or false"))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ExpectValue, A::Error> {
+                while seq.next_element::<de::IgnoredAny>()?.is_some() {}
+                Ok(ExpectValue::Other("a list"))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ExpectValue, A::Error> {
+                let mut table = BTreeMap::new();
+                while let Some((key, value)) = map.next_entry()? {
+                    table.insert(key, value);
+                }
+                Ok(ExpectValue::Table(table))
+            }
+        }
+        deserializer.deserialize_any(ValueVisitor)
     }
 }

@@ -1,5 +1,7 @@
 //! The report as text: offer, verdict, strips, table, and what happened.
 
+mod refused;
+mod spans;
 mod story;
 mod strip;
 mod table;
@@ -78,17 +80,33 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         out.push('\n');
         table::table(&mut out, report, width);
     }
+    section(&mut out, "Most released in any span of this length, of its bound", spans::spans(report, width), &styles);
     out.push('\n');
     out.push_str(&styled(styles.title, "What happened"));
     out.push('\n');
     for sentence in story(report) {
         paragraph(&mut out, &sentence, width, "  ");
     }
+    section(&mut out, "Most refused", refused::refused(report, width), &styles);
     out.push('\n');
     out.push_str(&styled(styles.title, "Settings"));
     out.push('\n');
     settings(&mut out, report, width, &styles);
     out
+}
+
+/// A section with a heading, if there is anything in it.
+fn section(out: &mut String, heading: &str, lines: Vec<String>, styles: &Styles) {
+    if lines.is_empty() {
+        return;
+    }
+    out.push('\n');
+    out.push_str(&styled(styles.title, heading));
+    out.push('\n');
+    for line in lines {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
 }
 
 /// Lines of a width with an indent; names with hyphens stay whole.

@@ -11,7 +11,7 @@ const MOST: usize = 5;
 const TOLD: usize = 4;
 
 /// Names as a list: `a`, `a and b`, `a, b and c`.
-fn list<S: AsRef<str>>(names: &[S]) -> String {
+pub(super) fn list<S: AsRef<str>>(names: &[S]) -> String {
     match names {
         [] => "no lane".to_owned(),
         [one] => one.as_ref().to_owned(),
@@ -41,7 +41,7 @@ fn things(report: &Report, n: u128) -> String {
     plural(n, if report.offered.largest_cost <= 1 { "request" } else { "unit" })
 }
 
-/// Lanes that passed the limit and those that kept it, with what each refused.
+/// Lanes that exceeded the limit and those that kept it, with what each refused.
 #[must_use]
 pub fn verdict(report: &Report) -> String {
     if report.offered.requests == 0 {
@@ -76,7 +76,7 @@ pub fn verdict(report: &Report) -> String {
     match (over.is_empty(), within.is_empty()) {
         (true, true) => "Nothing to judge.".to_owned(),
         (true, false) => format!("Every lane kept the limit: {}.", within.join("; ")),
-        (false, true) => format!("Every lane passed the limit: {}.", over.join("; ")),
+        (false, true) => format!("Every lane exceeded the limit: {}.", over.join("; ")),
         (false, false) => format!("Over the limit: {}. Within it: {}.", over.join("; "), within.join("; ")),
     }
 }
@@ -93,12 +93,15 @@ fn by_class(lane: &LaneReport) -> Vec<String> {
     if shares.len() > 1 && lane.denied > 0 { shares } else { Vec::new() }
 }
 
-fn names<'a>(lanes: &[&'a LaneReport]) -> Vec<&'a str> {
+pub(super) fn names<'a>(lanes: &[&'a LaneReport]) -> Vec<&'a str> {
     lanes.iter().map(|lane| lane.name.as_str()).collect()
 }
 
 /// Lanes grouped by a figure, in order of first appearance.
-fn by<'a, K: PartialEq>(lanes: &[&'a LaneReport], figure: impl Fn(&LaneReport) -> K) -> Vec<Vec<&'a LaneReport>> {
+pub(super) fn by<'a, K: PartialEq>(
+    lanes: &[&'a LaneReport],
+    figure: impl Fn(&LaneReport) -> K,
+) -> Vec<Vec<&'a LaneReport>> {
     let mut groups: Vec<(K, Vec<&LaneReport>)> = Vec::new();
     for lane in lanes {
         let key = figure(lane);
@@ -119,7 +122,7 @@ pub fn story(report: &Report) -> Vec<String> {
     // In the order they are told, each with its rank: of too many, the last ranks are left out.
     let mut sentences: Vec<(u8, String)> = Vec::new();
     sentences.extend([0, 6].into_iter().zip(agreement(report)));
-    sentences.extend([1, 5].into_iter().zip(passed(report)));
+    sentences.extend([1, 5].into_iter().zip(exceeded(report)));
     sentences.extend(delays(report).map(|text| (2, text)));
     sentences.extend(wronged(report).map(|text| (3, text)));
     sentences.extend(victims(report).map(|text| (4, text)));
@@ -260,8 +263,8 @@ fn shown(report: &Report, at: &Disagreement, level: &LevelReport) -> String {
     text
 }
 
-/// Who passed the limit, when, for how long, and what the worst would be.
-fn passed(report: &Report) -> Vec<String> {
+/// Who exceeded the limit, when, for how long, and what the worst would be.
+fn exceeded(report: &Report) -> Vec<String> {
     let Some(limit) = report.limit else { return Vec::new() };
     let per = span(limit.window_ns);
     let units = |lane: &LaneReport| lane.peak.as_ref().map_or(0, |peak| peak.units);
@@ -332,10 +335,10 @@ fn passed(report: &Report) -> Vec<String> {
     sentences
 }
 
-/// Nobody passed the limit: how close it was, and who could on other traffic.
+/// Nobody exceeded the limit: how close it was, and who could on other traffic.
 fn kept(report: &Report, limit: u64, per: &str) -> String {
     let highest = report.lanes.iter().filter_map(|lane| Some((lane.peak.as_ref()?.units, lane))).max_by_key(|p| p.0);
-    let mut text = format!("No lane passes {} per {per}", things(report, u128::from(limit)));
+    let mut text = format!("No lane exceeds {} per {per}", things(report, u128::from(limit)));
     if let Some((units, _)) = highest {
         let at: Vec<&LaneReport> =
             report.lanes.iter().filter(|lane| lane.peak.as_ref().is_some_and(|peak| peak.units == units)).collect();

@@ -3,6 +3,7 @@
 use super::super::{Column, TraceSpec};
 use super::quote;
 use super::records::Record;
+use crate::error::Remedy;
 
 /// Columns by their index, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct ColumnFault {
     /// What is wrong.
     pub reason: String,
     /// What to do about it.
-    pub remedy: Option<String>,
+    pub remedy: Option<Remedy>,
 }
 
 /// Names of a header that a message lists.
@@ -56,7 +57,7 @@ impl Columns {
                     "column {} is asked for by name, but the file is read as one without a header",
                     quote(name.as_bytes())
                 ),
-                remedy: Some("header = true takes the first line as the names of the columns".to_owned()),
+                remedy: Some(Remedy::plain("header = true takes the first line as the names of the columns")),
             }),
             Column::Number(number) => by_number(*number, names.len(), spec.header),
         };
@@ -78,7 +79,9 @@ impl Columns {
             let Some((_, column)) = spec.attributes.iter().find(|(own, _)| own == name) else {
                 return Err(ColumnFault {
                     reason: format!("a lane keys by `{name}`, for which this trace names no column"),
-                    remedy: Some(format!("attributes = [\"{name}\"] takes it from the column of that name")),
+                    remedy: Some(Remedy::plain(format!(
+                        "attributes = [\"{name}\"] takes it from the column of that name"
+                    ))),
                 });
             };
             find(column)
@@ -113,8 +116,11 @@ fn usual_time(names: &[&[u8]]) -> Result<usize, ColumnFault> {
     names.iter().position(usual).ok_or_else(|| ColumnFault {
         reason: format!("no column has a usual name of a time, such as `timestamp`; the header has {}", list(names)),
         remedy: Some(match other_delimiter(names) {
-            Some(delimiter) => format!("columns are separated by commas; this header has {delimiter}"),
-            None => "time = \"NAME\" names the column".to_owned(),
+            Some(delimiter) => separated(delimiter),
+            None => Remedy::setting("time", "\"NAME\"", "NAME", "names the column").then(
+                "; ",
+                &Remedy::either("header = false, if this line is a row", "--no-header, if this line is a row"),
+            ),
         }),
     })
 }
@@ -135,13 +141,12 @@ fn by_name(name: &str, names: &[&[u8]]) -> Result<usize, ColumnFault> {
         (Some(index), None) => Ok(index),
         (Some(first), Some(second)) => Err(ColumnFault {
             reason: format!("the header has column {shown} twice, as column {} and {}", first + 1, second + 1),
-            remedy: Some("name it by its number".to_owned()),
+            remedy: Some(Remedy::plain("name it by its number")),
         }),
         (None, _) => {
             let remedy = match likely(name, names) {
-                Some(likely) => Some(format!("did you mean {}?", quote(likely))),
-                None => other_delimiter(names)
-                    .map(|delimiter| format!("columns are separated by commas; this header has {delimiter}")),
+                Some(likely) => Some(Remedy::plain(format!("did you mean {}?", quote(likely)))),
+                None => other_delimiter(names).map(separated),
             };
             Err(ColumnFault { reason: format!("no column {shown} in the header, which has {}", list(names)), remedy })
         }
@@ -157,6 +162,10 @@ fn likely<'a>(name: &str, names: &[&'a [u8]]) -> Option<&'a [u8]> {
     });
     let (distance, found) = distances.min_by_key(|(distance, _)| *distance)?;
     (distance <= name.chars().count().div_ceil(4)).then_some(found)
+}
+
+fn separated(delimiter: &str) -> Remedy {
+    Remedy::plain(format!("columns are separated by commas; this header has {delimiter}"))
 }
 
 /// What separates the columns of a header that has no comma.
@@ -201,8 +210,9 @@ mod tests {
         let ends: Vec<u32> =
             header.match_indices(',').map(|(at, _)| at).chain([header.len()]).map(|at| at as u32).collect();
         let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
-        Columns::resolve(spec, &wanted, Record::of(header.as_bytes(), &ends))
-            .map_err(|fault| (fault.reason, fault.remedy.unwrap_or_default()))
+        Columns::resolve(spec, &wanted, Record::of(header.as_bytes(), &ends)).map_err(|fault| {
+            (fault.reason, fault.remedy.map_or_else(String::new, |remedy| remedy.in_scenario().to_owned()))
+        })
     }
 
     #[test]
@@ -258,7 +268,7 @@ mod tests {
         assert_eq!((columns.time, columns.timed_by.as_deref()), (1, Some("TimeStamp")));
         let (reason, remedy) = resolve(&spec, &[], "key,when").expect_err("no usual name");
         assert_eq!(reason, "no column has a usual name of a time, such as `timestamp`; the header has `key`, `when`");
-        assert_eq!(remedy, "time = \"NAME\" names the column");
+        assert_eq!(remedy, "time = \"NAME\" names the column; header = false, if this line is a row");
         assert_eq!(resolve(&TraceSpec { header: false, ..spec }, &[], "1,a").expect("the first").time, 0);
     }
 

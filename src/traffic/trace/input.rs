@@ -1,7 +1,7 @@
 //! The bytes of a trace: from a file or standard input, unpacked, without a byte-order mark.
 
 use super::super::{TraceFile, TraceSpec};
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -57,7 +57,7 @@ impl Input {
                 file: display,
                 line: None,
                 reason: format!("the file is {kind}, not CSV"),
-                remedy: Some("give it as CSV in UTF-8, plain or packed by gzip".to_owned()),
+                remedy: Some(Remedy::plain("give it as CSV in UTF-8, plain or packed by gzip")),
             });
         }
         let mark = if first.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -97,7 +97,8 @@ fn foreign(first: &[u8]) -> Option<&'static str> {
         [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', ..] => Some("packed by bzip2"),
         [b'P', b'A', b'R', b'1', 0x15, ..] => Some("a Parquet file"),
         // Latin text in UTF-16 without its mark: every other byte is zero.
-        [_, 0, _, 0, ..] | [0, _, 0, _, ..] => Some("UTF-16 text"),
+        [a, 0, b, 0, ..] | [0, a, 0, b, ..] if *a != 0 && *b != 0 => Some("UTF-16 text"),
+        [0, ..] => Some("binary data"),
         _ => None,
     }
 }

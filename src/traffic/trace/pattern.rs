@@ -87,7 +87,7 @@ fn instant(parts: &BrokenDownTime) -> Result<i128, String> {
         // `%s` is whole seconds; a fraction may follow it.
         let part = parts.subsec_nanosecond().unwrap_or(0);
         if part > 0 && seconds < Timestamp::UNIX_EPOCH {
-            return Err("a fraction of negative seconds; time-format = \"s\" reads those".to_owned());
+            return Err("a fraction of negative seconds; the time format `s` reads those".to_owned());
         }
         return Ok(seconds.as_nanosecond() + i128::from(part));
     } else if parts.iana_time_zone().is_some() {

@@ -8,7 +8,7 @@
 use super::input::Input;
 use super::marks::mark;
 use super::quoted::{Complete, Quoted, open_quote};
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 
 /// Bytes read at a time.
 pub const BLOCK: usize = 1 << 20;
@@ -284,7 +284,7 @@ impl Records {
                 file: self.input.display.clone(),
                 line: Some(self.line_here()),
                 reason: format!("a record of more than {} MiB begins here", LONGEST >> 20),
-                remedy: (self.quoted.is_open()).then(|| "is one of its quotes never closed?".to_owned()),
+                remedy: (self.quoted.is_open()).then(|| Remedy::plain("is one of its quotes never closed?")),
             });
         }
         let to = self.filled + self.block;

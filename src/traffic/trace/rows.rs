@@ -7,7 +7,7 @@ use super::late::window_for;
 use super::quote;
 use super::records::{Record, Records};
 use super::stamp::{Stamps, trim};
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::quota::MAX_UNITS;
 use crate::time::{SimDuration, SimTime};
 
@@ -168,9 +168,21 @@ impl Rows {
     fn bad(&mut self, index: usize, reason: String, first: bool) -> Result<(), Error> {
         let line = self.records.line(index);
         if self.bad_rows == BadRows::Error {
-            let skip = "bad-rows = \"skip\" leaves such rows out".to_owned();
-            let remedy =
-                if first { format!("if this line names the columns: header = true; else {skip}") } else { skip };
+            let skip = Remedy::setting("bad-rows", "\"skip\"", "skip", "leaves such rows out");
+            let field = self.records.get(index).map_or(&b""[..], |record| record.field(self.columns.time));
+            let remedy = match self.stamps.finer(field) {
+                Some(unit) => {
+                    Remedy::setting("time-format", &format!("\"{unit}\""), unit, "reads it so").then("; ", &skip)
+                }
+                None if first => {
+                    let named = Remedy::either(
+                        "if this line names the columns: header = true; else ",
+                        "if this line names the columns: --time NAME and no --no-header; else ",
+                    );
+                    named.then("", &skip)
+                }
+                None => skip,
+            };
             let file = self.summary.file.clone();
             return Err(Error::Trace { file, line: Some(line), reason, remedy: Some(remedy) });
         }
@@ -193,10 +205,14 @@ impl Rows {
             }
             Some(window) => format!("time {this} is more than {window} earlier than {latest}, the latest time before"),
         };
-        let sort = "order = \"sort\" sorts the whole file in memory";
+        let sort = Remedy::setting("order", "\"sort\"", "sort", "sorts the whole file in memory");
         let remedy = match window_for(self.latest.since(at)) {
-            Some(window) => format!("order = {{ window = \"{window}\" }} lets rows be late by that much; {sort}"),
-            None => sort.to_owned(),
+            Some(window) => {
+                let table = format!("{{ window = \"{window}\" }}");
+                Remedy::setting("order", &table, &window.to_string(), "lets rows be late by that much")
+                    .then("; ", &sort)
+            }
+            None => sort,
         };
         let file = self.summary.file.clone();
         Error::Trace { file, line: Some(self.records.line(index)), reason, remedy: Some(remedy) }

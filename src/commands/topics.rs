@@ -1,0 +1,201 @@
+//! What can be written in a scenario and read in the results: one text a topic, with an example.
+
+/// A topic: its name, what it is about, and all of it.
+pub struct Topic {
+    /// As in `rlsim explain NAME`.
+    pub name: &'static str,
+    /// In a line.
+    pub summary: &'static str,
+    /// Ready to be printed, at most 88 columns wide.
+    pub text: &'static str,
+}
+
+/// All topics, in the order in which they are best read.
+pub const TOPICS: [Topic; 6] = [
+    Topic { name: "scenario", summary: "The keys of a scenario file and of its lanes", text: SCENARIO },
+    Topic {
+        name: "traffic-fields",
+        summary: "What every `[[traffic]]` table may state: keys, cost, classes, attributes, spans",
+        text: TRAFFIC_FIELDS,
+    },
+    Topic { name: "expect", summary: "Conditions that `rlsim test` holds a lane to", text: EXPECT },
+    Topic { name: "units", summary: "How rates, limits, durations, instants and numbers are written", text: UNITS },
+    Topic { name: "decisions", summary: "The columns of `--decisions FILE`", text: DECISIONS },
+    Topic { name: "report", summary: "The fields of the JSON report", text: REPORT },
+];
+
+const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At the top, all optional:
+
+  title      The lesson, as a sentence.
+  about      What a newcomer should know.
+  start      The virtual clock at the first instant, as in "2026-01-01T12:00:00Z".
+             Without it: the epoch, or the first row of a trace.
+  duration   Stops arrivals, not releases. Needed by traffic without an end of its own.
+  seed       A number, 1 by default; all random traffic follows from it.
+  limit      What every lane must enforce, as in "100/1m": the yardstick of the peak,
+             and where lanes get their defaults from.
+  envelope   Spans, as in ["10ms", "1s"]: the most units released in any such span is
+             measured too (without it: in the limit's window).
+
+[[traffic]]  What arrives; at least one. See traffic-fields and `rlsim list traffic`.
+[expect]     What must come out. See expect.
+[[lane]]     One system under test: exactly one algorithm, as in `gcra = {}`.
+             Without any lane: one for each of fixed-window, sliding-log,
+             sliding-counter, token-bucket, leaky-bucket and gcra. Besides it:
+
+  name              Default: the algorithm; repeats get -2, -3. No dots.
+  key               Counts by an attribute of the traffic instead of its key, as in
+                    "ip"; a list counts by the pair.
+  exempt            Classes of traffic that bypass the limiter, as in ["health"].
+  clock-resolution  The limiter sees time rounded down to a multiple of it, as in "1ms".
+
+Example:
+  limit = "100/1m"
+  duration = "5m"
+  [[traffic]]
+  poisson = { rate = "2/s" }
+  [[lane]]
+  name = "small bucket"
+  token-bucket = { burst = 10 }
+"#;
+
+const TRAFFIC_FIELDS: &str = r#"A [[traffic]] table has exactly one kind (see `rlsim list traffic`) and, all optional:
+
+  name     Default: its kind. With a name, its keys are called after it.
+  class    A word that lanes may exempt, and by which decisions are counted apart.
+  from     Shifts its beginning, counted from the start of the run.
+  until    Its end, the instant itself not included. Intervals are [from, until).
+
+The next are for patterns; a trace names columns instead: key, cost, attributes.
+
+  keys     How many keys its arrivals have, in turn: 1 by default. Or drawn at random by
+           popularity: keys = { zipf = { n = 1000, exponent = 1.1 } }.
+  cost     Units that each arrival takes: 1 by default, 0 is always admitted.
+  groups   Further attributes that lanes may count by. groups = { ip = 20 } spreads the
+           keys over 20 values, key k having value k mod 20; 1: all behind one; a text:
+           that value for all, as in groups = { tenant = "acme" }.
+  spread   The other way round: spread = { ip = 500 } gives each key 500 values of its
+           own, in turn.
+
+A lane counts by an attribute with key = "ip", by a pair with key = ["tenant", "ip"].
+All traffic must have it. An attribute cannot be called key, cost, timestamp or class.
+
+Example:
+  [[traffic]]
+  name = "abuse"
+  class = "abuse"
+  keys = 5
+  spread = { ip = 500 }
+  from = "10s"
+  steady = { rate = "50/s" }
+"#;
+
+const EXPECT: &str = r#"[expect.LANE] states conditions on figures of a lane. One unmet: a line on standard
+error and exit status 3. `rlsim test` runs all scenarios that state some.
+
+Figures, in kebab-case, else as in the JSON report (see report):
+  counts of attempts  requests attempts retries allowed delayed denied unfinished
+                      false-denials false-admissions, and of a class of traffic:
+                      classes.CLASS.attempts .allowed .delayed .denied
+                      (traffic without a class beside some with one: `other`)
+  numbers             peak (= peak.units) peak.ratio peak.bound over.keys keys-denied
+                      cost-offered cost-admitted state.keys state.bytes
+                      state.bytes-per-key "envelope.SPAN" "envelope.SPAN.bound", for a
+                      span that the scenario lists in envelope
+  times               wait-ns.p50 .p95 .p99 .max peak.from-ns over.first-ns
+                      over.peak-key-ns
+  texts               algorithm key peak.key same-as fingerprint
+
+Conditions:
+  90, "90", "= 90", "== 90"     equal; also "!= 90" "< 90" "<= 90" "> 90" ">= 90"
+  "<= 0.5%"                     of the attempts of the lane, or of the class
+  "<= 59.4s"                    times as durations; a number counts nanoseconds
+  "< fixed-window.denied"       another lane's figure
+  "gcra", "!= gcra"             texts; same-as takes a lane: every decision is equal
+  "null", "!= null"             there is no such figure, as wait-ns where all is refused
+
+What is not there meets nothing but "null". What cannot be compared is an error.
+
+Example:
+  [expect.token-bucket]
+  denied = "<= 5%"
+  "peak.bound" = 199
+  classes.normal.denied = 0
+"#;
+
+const UNITS: &str = r#"durations  One or more numbers with units, added up: ns us ms s m h d (24 hours).
+           "1m30s", "1.5h", "250ms". A number alone is none.
+rates      Units per time: "100/1m", "10/s", "100/min", "5/90s", "10r/s". The units are
+and        whole; sec, second, min, minute, hour and day are understood too. A limit is
+limits     written the same and echoed as "100/1m".
+instants   RFC 3339 with Z or an offset: "2026-01-01T12:00:00+01:00", from 1823 to 2116.
+numbers    Whole, 0 or more, with _ between digits where you like: 1_000_000.
+           At most 4611686018427387904 units (2 to the power of 62).
+
+All are exact: time counts whole nanoseconds, a rate is kept as two whole numbers.
+
+Example:
+  limit = "1_000_000/1h"
+"#;
+
+const DECISIONS: &str = r#"`--decisions FILE` writes CSV: a row for each lane and attempt, ordered by time, arrival
+and lane; `-` is standard output, instead of the report.
+
+  arrival         Number of the arrival, from 1.
+  time_ns         When it came: nanoseconds from the start of the run. A trace without a
+                  `start` in its scenario counts from its first row.
+  lane            The lane.
+  key             The traffic's key.
+  attempt         Which attempt of its request, from 1.
+  cost            Units that it takes.
+  decision        allow, delay or deny.
+  wait_ns         How long it is held; empty unless delayed.
+  retry_after_ns  The smallest wait after which it would be admitted if nothing else
+                  came; `never` where no wait helps; empty unless denied.
+  remaining       Attempts of cost 1 that would be admitted now, after this decision.
+  next_ns         Time until one more of them would be; 0 when all are.
+  full_ns         Time until its key is as one never seen.
+
+Example, all keys that a lane refused, with how often:
+  rlsim replay requests.csv --limit 100/1m --key client --algorithm gcra --decisions - |
+    awk -F, '$7 == "deny" { n[$4]++ } END { for (k in n) print n[k], k }' | sort -rn
+"#;
+
+const REPORT: &str = r#"`--json` prints one document; field names stay, others may be added. Names ending in _ns
+are whole nanoseconds, instants counted from `start`. What is not known is null.
+
+  schema rlsim       Version of the format, and of the program.
+  title about        As the scenario has them; changed: what the command line changed.
+  seed start end_ns  The seed, the first instant (RFC 3339), the last that is told of.
+  focus              The span worth a close look: from_ns, until_ns.
+  limit              What every lane must enforce: units, window_ns.
+  scenario           The whole plan, every default stated.
+  input              Of each trace: file, rows used, bad rows left out, first_bad (line,
+                     reason), order (how late rows were treated).
+  offered            requests, cost, largest_cost, keys, keyed (how a trace was keyed),
+                     first_ns, last_ns, peak (most units of a key in a window).
+  groups             Lanes with equal admissions, waits apart.
+  disagreements      Arrivals at which lanes that had agreed part: arrival, time_ns,
+                     key, cost, admitted, denied, levels (what the lanes knew).
+  lanes              Of each lane:
+    name algorithm spec key exempt clock_resolution_ns   its settings
+    requests attempts retries allowed delayed denied unfinished   counts of attempts
+    cost_offered cost_admitted   units
+    peak            the most units released in a window, for any key: units, ratio to
+                    the limit, bound (the most that any traffic could get), from_ns, key
+    envelope        the same for other spans: span_ns, units, bound
+    over            keys above the limit, first_ns, peak_key_ns (how long the worst was)
+    false_denials   refused although the exact sliding log admits
+    false_admissions  admitted although it refuses
+    wait_ns         of the admitted: p50, p95, p99, max
+    state           keys, bytes, bytes_per_key that the limiter holds at the end
+    keys_denied     keys refused at least once; top_denied: the first of them, with key,
+                    attempts, denied
+    classes         by class of traffic: class, attempts, allowed, delayed, denied
+    timeline        from_ns, bin_ns, then allowed, delayed, denied in each bin
+    same_as         the first lane whose every decision is equal
+    fingerprint     64 bits over all decisions: equal runs have equal ones
+
+Example:
+  rlsim run boundary --json | jq '.lanes[] | {name, denied, peak}'
+"#;
