@@ -2,28 +2,38 @@
 
 use std::hint::select_unpredictable;
 
-/// Entries, oldest first, in a power of two of places. Smaller than a `VecDeque`, and its places wrap
-/// without a branch.
+/// Entries, oldest first, in a power of two of places, wrapped without a branch. The first `K` places,
+/// a power of two, are its own: most keys never have more entries, and those that have none on the
+/// heap are one miss of the cache less.
 #[derive(Clone, Debug)]
-pub struct Ring<E> {
-    places: Box<[E]>,
+pub struct Ring<E, const K: usize> {
+    own: [E; K],
+    heap: Box<[E]>,
     head: u32,
     len: u32,
 }
 
-/// Places of the smallest ring.
-const SMALLEST: usize = 4;
-
-impl<E: Copy> Ring<E> {
-    /// Holds nothing, and no memory.
+impl<E: Copy + Default, const K: usize> Ring<E, K> {
+    /// Holds nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self { places: Box::new([]), head: 0, len: 0 }
+        const { assert!(K.is_power_of_two(), "places wrap by a mask") };
+        Self { own: [E::default(); K], heap: Box::new([]), head: 0, len: 0 }
+    }
+
+    #[inline(always)]
+    fn places(&self) -> &[E] {
+        if self.heap.is_empty() { &self.own } else { &self.heap }
+    }
+
+    #[inline(always)]
+    fn places_mut(&mut self) -> &mut [E] {
+        if self.heap.is_empty() { &mut self.own } else { &mut self.heap }
     }
 
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
-        (self.head as usize + index) & self.places.len().wrapping_sub(1)
+        (self.head as usize + index) & (self.capacity() - 1)
     }
 
     /// How many entries there are.
@@ -42,29 +52,35 @@ impl<E: Copy> Ring<E> {
 
     /// Places there are: entries until it grows.
     #[must_use]
-    pub const fn capacity(&self) -> usize {
-        self.places.len()
+    pub fn capacity(&self) -> usize {
+        self.places().len()
+    }
+
+    /// Bytes of those on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.heap)
     }
 
     /// Whether one entry more makes it grow.
     #[inline(always)]
     #[must_use]
-    pub const fn is_full(&self) -> bool {
-        self.len as usize == self.places.len()
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
     }
 
     /// The oldest entry.
     #[inline(always)]
     #[must_use]
     pub fn front(&self) -> Option<E> {
-        if self.is_empty() { None } else { self.places.get(self.place(0)).copied() }
+        if self.is_empty() { None } else { self.places().get(self.place(0)).copied() }
     }
 
     /// The newest entry.
     #[inline(always)]
     #[must_use]
     pub fn back(&self) -> Option<E> {
-        if self.is_empty() { None } else { self.places.get(self.place(self.len() - 1)).copied() }
+        if self.is_empty() { None } else { self.places().get(self.place(self.len() - 1)).copied() }
     }
 
     /// The newest entry, to be changed.
@@ -74,7 +90,7 @@ impl<E: Copy> Ring<E> {
             return None;
         }
         let place = self.place(self.len() - 1);
-        self.places.get_mut(place)
+        self.places_mut().get_mut(place)
     }
 
     /// Removes the oldest entry; there must be one.
@@ -91,10 +107,10 @@ impl<E: Copy> Ring<E> {
     #[inline(always)]
     pub fn push_back(&mut self, entry: E) {
         if self.is_full() {
-            self.grow(entry);
+            self.grow();
         }
         let place = self.place(self.len());
-        self.places[place] = entry;
+        self.places_mut()[place] = entry;
         self.len += 1;
     }
 
@@ -106,26 +122,25 @@ impl<E: Copy> Ring<E> {
         self.len = self.len - u32::from(pop) + u32::from(push);
         // Without a push this is the newest place, which keeps what it holds.
         let place = self.place(self.len().wrapping_sub(1));
-        let newest = &mut self.places[place];
+        let newest = &mut self.places_mut()[place];
         *newest = select_unpredictable(push, entry, *newest);
     }
 
     /// Makes places for twice as many.
     #[cold]
     #[inline(never)]
-    pub fn grow(&mut self, filler: E) {
-        let capacity = (2 * self.places.len()).max(SMALLEST);
+    pub fn grow(&mut self) {
+        let capacity = 2 * self.capacity();
         assert!(capacity <= 1 << 31, "2^31 entries of one key take more memory than there is");
         let mut places = Vec::with_capacity(capacity);
         places.extend(self.iter());
-        places.resize(capacity, filler);
-        (self.places, self.head) = (places.into(), 0);
+        places.resize(capacity, E::default());
+        (self.heap, self.head) = (places.into(), 0);
     }
 
     /// All entries, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = E> + '_ {
-        let first = self.places.len().min(self.head as usize);
-        let (wrapped, straight) = self.places.split_at(first);
+        let (wrapped, straight) = self.places().split_at(self.head as usize);
         straight.iter().chain(wrapped).copied().take(self.len())
     }
 
@@ -139,7 +154,7 @@ impl<E: Copy> Ring<E> {
     }
 }
 
-impl<E: Copy> Default for Ring<E> {
+impl<E: Copy + Default, const K: usize> Default for Ring<E, K> {
     fn default() -> Self {
         Self::new()
     }
@@ -154,7 +169,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_ring_is_a_queue(steps in prop::collection::vec(0..5_u8, 0..200)) {
-            let (mut ring, mut queue) = (Ring::new(), VecDeque::new());
+            let (mut ring, mut queue) = (Ring::<usize, 2>::new(), VecDeque::new());
             for (number, step) in steps.into_iter().enumerate() {
                 match step {
                     0 | 1 if !ring.is_empty() => {
@@ -173,7 +188,7 @@ mod tests {
                 prop_assert!(ring.iter().eq(queue.iter().copied()));
                 prop_assert_eq!((ring.front(), ring.back()), (queue.front().copied(), queue.back().copied()));
                 prop_assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
-                prop_assert!(ring.capacity() < 2 * SMALLEST || ring.capacity() <= 4 * 200);
+                prop_assert!(ring.capacity() == 2 || ring.capacity() * size_of::<usize>() == ring.heap_bytes());
             }
         }
     }

@@ -61,22 +61,25 @@ impl SlidingLogSpec {
     }
 }
 
+/// A log's entries; two fit beside what else a key has in a line of the cache.
+type Entries<E> = Ring<E, 2>;
+
 /// One admitted attempt.
-pub trait Entry: Copy + Send + Sync + std::fmt::Debug + 'static {
+pub trait Entry: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     /// An entry of one unit, if all entries are such.
     fn unit(at: i64) -> Option<Self>;
     /// Records `cost` units at `at`.
-    fn record(log: &mut Ring<Self>, at: i64, cost: u64);
+    fn record(log: &mut Entries<Self>, at: i64, cost: u64);
     /// When it was admitted.
     fn at(self) -> i64;
     /// How many units it took.
     fn cost(self) -> u64;
     /// Takes back up to `units` of what was recorded at `at`; returns how many.
-    fn take_back(log: &mut Ring<Self>, at: i64, units: u64) -> u64;
+    fn take_back(log: &mut Entries<Self>, at: i64, units: u64) -> u64;
 }
 
 /// An entry of one unit: attempts of a higher cost leave several.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UnitEntry(i64);
 
 impl Entry for UnitEntry {
@@ -85,7 +88,7 @@ impl Entry for UnitEntry {
         Some(Self(at))
     }
     #[inline(always)]
-    fn record(log: &mut Ring<Self>, at: i64, cost: u64) {
+    fn record(log: &mut Entries<Self>, at: i64, cost: u64) {
         for _ in 0..cost {
             log.push_back(Self(at));
         }
@@ -98,7 +101,7 @@ impl Entry for UnitEntry {
     fn cost(self) -> u64 {
         1
     }
-    fn take_back(log: &mut Ring<Self>, at: i64, units: u64) -> u64 {
+    fn take_back(log: &mut Entries<Self>, at: i64, units: u64) -> u64 {
         log.edit(|log| {
             let end = log.partition_point(|entry| entry.0 <= at);
             let same = end - log.partition_point(|entry| entry.0 < at);
@@ -110,7 +113,7 @@ impl Entry for UnitEntry {
 }
 
 /// An entry with its cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct WeightedEntry {
     at: i64,
     cost: u64,
@@ -122,7 +125,7 @@ impl Entry for WeightedEntry {
         None
     }
     #[inline(always)]
-    fn record(log: &mut Ring<Self>, at: i64, cost: u64) {
+    fn record(log: &mut Entries<Self>, at: i64, cost: u64) {
         if cost > 0 {
             log.push_back(Self { at, cost });
         }
@@ -135,7 +138,7 @@ impl Entry for WeightedEntry {
     fn cost(self) -> u64 {
         self.cost
     }
-    fn take_back(log: &mut Ring<Self>, at: i64, units: u64) -> u64 {
+    fn take_back(log: &mut Entries<Self>, at: i64, units: u64) -> u64 {
         log.edit(|log| {
             let mut left = units;
             let mut end = log.partition_point(|entry| entry.at <= at);
@@ -166,7 +169,7 @@ pub struct SlidingLog<E> {
 /// linger until their room is needed.
 #[derive(Clone, Debug)]
 pub struct Log<E> {
-    entries: Ring<E>,
+    entries: Entries<E>,
     sum: u64,
 }
 
@@ -354,7 +357,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         if log.entries.is_full() && log.sum < self.units {
             self.drop_gone(log, entry.at());
             if log.entries.is_full() {
-                log.entries.grow(entry);
+                log.entries.grow();
             }
             return (self.decide(log, at, cost).admits(), 0);
         }
@@ -368,6 +371,6 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
     }
 
     fn heap_bytes(&self, log: &Log<E>) -> usize {
-        log.entries.capacity() * size_of::<E>()
+        log.entries.heap_bytes()
     }
 }

@@ -92,7 +92,7 @@ struct PeakWindow<const N: usize> {
 struct KeyWindow<const N: usize> {
     /// Units of the entries, a sum a stream.
     sums: [u64; N],
-    entries: Ring<Entry>,
+    entries: Ring<Entry, 2>,
     /// Its place in the list of excesses, if a stream ever was above the limit.
     excess: u32,
     /// Streams that are above the limit as of the last release that counts for them, one bit each.
@@ -120,7 +120,7 @@ struct Record {
 }
 
 /// A release: its instant, and its units and streams (one bit each) in one word.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: i64,
     units_and_streams: u64,
