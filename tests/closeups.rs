@@ -162,7 +162,7 @@ proptest! {
             keep,
             key: key.filter(|key| known.is_some_and(|known| *key <= known)).map(KeyId),
         };
-        let options = Options { threads: 1, batch };
+        let options = Options { batch, ..Options::default() };
         let detail = detail(&plan, &outcome, closeup, options, &mut || true).expect("in range");
         let look = Look { plan: &plan, closeup, arrivals: &arrivals, decisions: &decisions, detail: &detail };
         look.check_arrivals();

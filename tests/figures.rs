@@ -63,8 +63,12 @@ fn the_sheet_of_every_scenario_is_the_committed_one() {
 fn threads_and_batches_change_no_byte() {
     for name in ["boundary", "noisy-neighbour"] {
         let plan = embedded(name);
-        let one = draw(&plan, Options { threads: 1, batch: 4096 });
-        for options in [Options { threads: 8, batch: 4096 }, Options { threads: 1, batch: 1 }, Options::default()] {
+        let one = draw(&plan, Options { batch: 4096, ..Options::default() });
+        for options in [
+            Options { threads: 8, batch: 4096, group_from: 0 },
+            Options { batch: 1, ..Options::default() },
+            Options::default(),
+        ] {
             assert!(draw(&plan, options) == one, "{name} with {options:?}");
         }
     }

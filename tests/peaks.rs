@@ -26,11 +26,13 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 900_000, ..ProptestConfig::with_cases(1_500) })]
 
     #[test]
-    fn a_report_is_what_its_decisions_say(text in scene(), batch in select(vec![1, 37, 64, 200, 16_384])) {
+    fn a_report_is_what_its_decisions_say(
+        text in scene(), batch in select(vec![1, 37, 64, 200, 16_384]), group_from in select(vec![0, 3, usize::MAX])
+    ) {
         let Ok(plan) = try_plan(&text) else { return Err(TestCaseError::reject("not valid")) };
         let arrivals = arrivals(&plan);
         prop_assume!(arrivals.len() <= 400);
-        let (outcome, decisions) = run_plan(&plan, Options { threads: 1, batch }).expect("in range");
+        let (outcome, decisions) = run_plan(&plan, Options { threads: 1, batch, group_from }).expect("in range");
         let report = outcome.report;
         check_numbers(&arrivals, plan.traffic.columns.len());
         for (i, lane) in plan.lanes.iter().enumerate() {
@@ -45,12 +47,13 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 900_000, ..ProptestConfig::with_cases(300) })]
 
-    /// Neither the size of a batch nor the number of threads changes a byte of the report.
+    /// Neither the size of a batch, nor whether it is decided key by key, nor the number of threads changes a byte of the report.
     #[test]
     fn batches_and_threads_change_nothing(text in scene()) {
         let Ok(plan) = try_plan(&text) else { return Err(TestCaseError::reject("not valid")) };
         let json = |batch: usize, threads: usize| {
-            let (outcome, _) = run_plan(&plan, Options { threads, batch }).expect("in range");
+            let group_from = if threads == 1 { usize::MAX } else { 0 };
+            let (outcome, _) = run_plan(&plan, Options { threads, batch, group_from }).expect("in range");
             serde_json::to_string(&outcome.report).expect("plain data")
         };
         let expected = json(1, 1);
@@ -72,7 +75,8 @@ fn long_runs_do_not_depend_on_batches_or_threads() {
                 [[lane]]\nclock-resolution = \"7ms\"\ngcra = {}\n";
     let plan = try_plan(text).expect("valid");
     let json = |batch: usize, threads: usize| {
-        let (outcome, _) = run_plan(&plan, Options { threads, batch }).expect("in range");
+        let group_from = if threads == 1 { usize::MAX } else { 40 };
+        let (outcome, _) = run_plan(&plan, Options { threads, batch, group_from }).expect("in range");
         assert!(outcome.report.offered.requests > 20_000);
         serde_json::to_string(&outcome.report).expect("plain data")
     };

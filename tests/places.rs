@@ -45,7 +45,8 @@ fn look(
 ) -> Detail {
     let key = key.map(|key| outcome.index.busiest[key].1);
     let closeup = Closeup { from: SimTime::from_nanos(from), until: SimTime::from_nanos(until), columns, keep, key };
-    runner::detail(plan, outcome, closeup, Options { threads: 1, batch: 7 }, &mut || true).expect("it runs again")
+    runner::detail(plan, outcome, closeup, Options { batch: 7, ..Options::default() }, &mut || true)
+        .expect("it runs again")
 }
 
 const FROM: i64 = -10_000_000_000;
@@ -191,7 +192,9 @@ fn searches_find_every_mark_both_ways_whatever_the_batch() {
         for mark in [Mark::Arrival, Mark::Split, Mark::Denial { lane: 1 }, Mark::Denial { lane: 4 }] {
             let expected = marked(&all, mark);
             assert!(!expected.is_empty());
-            for options in [Options { threads: 1, batch: 3 }, Options { threads: 2, batch: 64 }] {
+            for options in
+                [Options { batch: 3, ..Options::default() }, Options { threads: 2, batch: 64, group_from: 0 }]
+            {
                 let find = |from, direction| {
                     let key = key.map(|key| outcome.index.busiest[key].1);
                     let search = Search { mark, direction, from, key };
@@ -220,7 +223,7 @@ fn searches_find_every_mark_both_ways_whatever_the_batch() {
 fn a_look_can_be_given_up() {
     let plan = plan(BUSY);
     let outcome = outcome(&plan, Options::default());
-    let options = Options { threads: 1, batch: 4 };
+    let options = Options { batch: 4, ..Options::default() };
     let closeup = Closeup {
         from: SimTime::from_nanos(FROM),
         until: SimTime::from_nanos(UNTIL),

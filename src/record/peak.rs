@@ -5,8 +5,9 @@
 //! have left the span linger until a sum could set a record, so that most arrivals only append.
 
 use crate::limiter::{KeyId, Ring, Verdicts};
-use crate::sim::{Lane, LanePlan, Observer, Step};
+use crate::sim::{Grouped, Lane, LanePlan, Observer, Step};
 use crate::time::{SimDuration, SimTime};
+use crate::traffic::Batch;
 
 /// The most units released in a span, and where that was first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -299,17 +300,15 @@ impl<const N: usize> PeakWindow<N> {
             notable &= notable - 1;
             let (sum, record) = (window.sums[i], &mut self.records[i]);
             // A span as good as the record's counts if it begins earlier, or for an earlier key.
-            let may_tie = |record: &Record| at - self.span < record.from;
-            if sum > record.units || (sum == record.units && may_tie(record)) {
+            if sum > record.units || (sum == record.units && at - self.span < record.from) {
                 let first = window.entries.iter().find(|entry| entry.streams() >> i & 1 == 1);
                 let from = first.map_or(at, |entry| entry.at);
                 if sum > record.units || (from, key) < (record.from, record.key) {
                     (record.units, record.from, record.key) = (sum, from, key);
                 }
             }
-            // In order of time, no later span begins earlier either.
-            let as_good = if may_tie(record) || !self.ordered { record.units } else { record.units + 1 };
-            self.notice[i] = as_good.max(1);
+            // Until the next batch also what ties with it.
+            self.notice[i] = self.notice[i].max(record.units);
             let bit = 1 << i;
             if sum > self.limits[i] && window.over & bit == 0 {
                 window.over |= bit;
@@ -365,37 +364,88 @@ impl<const N: usize> PeakStreams for PeakWindow<N> {
     }
 }
 
+impl<const N: usize> PeakWindow<N> {
+    /// From a batch on that begins at `at`, no span begins earlier than one before it: what only ties
+    /// with an earlier record need not be noticed any more.
+    fn begin(&mut self, at: SimTime) {
+        for (record, notice) in self.records.iter().zip(&mut self.notice) {
+            let may_tie = !self.ordered || at.nanos() - self.span < record.from;
+            *notice = (record.units + u64::from(!may_tie)).max(1);
+        }
+    }
+
+    /// For each of up to 64 rows, its streams.
+    fn streams_of(&self, chunk: usize, verdicts: &[Verdicts]) -> [u64; N] {
+        std::array::from_fn(|i| match self.streams.get(i) {
+            Some(Stream::Offered) => !0,
+            Some(Stream::Lane(lane)) => verdicts[*lane].admitted.words()[chunk],
+            None => 0,
+        })
+    }
+
+    /// A stream that is one lane, which may delay: releases of one key never overtake each other.
+    fn observe_delays(&mut self, batch: &Batch, verdicts: &Verdicts, counts: impl Fn(usize) -> bool) {
+        let mut waits = verdicts.waits.iter().peekable();
+        for (chunk, word) in verdicts.admitted.words().iter().enumerate() {
+            let rows = chunk * 64..batch.len().min(chunk * 64 + 64);
+            self.touch(&batch.keys[self.column][rows]);
+            let mut word = *word;
+            while word != 0 {
+                let row = chunk * 64 + word.trailing_zeros() as usize;
+                word &= word - 1;
+                let wait = waits.next_if(|(delayed, _)| *delayed as usize == row).map_or(0, |(_, wait)| *wait);
+                if counts(row) {
+                    let at = batch.at[row].nanos() + wait as i64;
+                    self.release(batch.keys[self.column][row], at, batch.cost[row], 1);
+                }
+            }
+        }
+    }
+
+    /// Key by key.
+    fn observe_grouped(&mut self, rows: &Grouped, verdicts: &[Verdicts], counts: impl Fn(usize) -> bool) {
+        let words: Vec<[u64; N]> =
+            (0..rows.row.len().div_ceil(64)).map(|chunk| self.streams_of(chunk, verdicts)).collect();
+        let mut waits = Vec::new();
+        if let [Stream::Lane(lane)] = self.streams[..] {
+            waits.resize(rows.row.len(), 0);
+            for (row, wait) in &verdicts[lane].waits {
+                waits[*row as usize] = *wait;
+            }
+        }
+        let keys = rows.key.chunks(64).zip(rows.row.chunks(64));
+        for ((keys, numbers), (at, cost)) in keys.zip(rows.at.chunks(64).zip(rows.cost.chunks(64))) {
+            self.touch(keys);
+            for (((key, row), at), cost) in keys.iter().zip(numbers).zip(at).zip(cost) {
+                let row = *row as usize;
+                let mut streams = 0;
+                for (i, word) in words[row / 64].iter().enumerate() {
+                    streams |= ((word >> (row % 64) & 1) as u8) << i;
+                }
+                let wait = waits.get(row).copied().unwrap_or(0);
+                if counts(row) {
+                    self.release(*key, at.nanos() + wait as i64, *cost, streams);
+                }
+            }
+        }
+    }
+}
+
 impl<const N: usize> Observer for PeakWindow<N> {
     fn observe(&mut self, step: &Step, verdicts: &[Verdicts]) {
         let batch = &step.batch;
+        let Some(first) = batch.at.first() else { return };
+        self.begin(*first);
         let subject = self.plan.as_ref().and_then(|plan| Lane::subject(plan, batch));
         let counts = |row: usize| subject.as_ref().is_none_or(|bits| bits.get(row));
+        if let Some(grouped) = step.grouped(self.column) {
+            return self.observe_grouped(grouped, verdicts, counts);
+        }
         if let [Stream::Lane(lane)] = self.streams[..] {
-            // One lane alone may delay: releases of one key never overtake each other.
-            let verdicts = &verdicts[lane];
-            let mut waits = verdicts.waits.iter().peekable();
-            for (chunk, word) in verdicts.admitted.words().iter().enumerate() {
-                let rows = chunk * 64..batch.len().min(chunk * 64 + 64);
-                self.touch(&batch.keys[self.column][rows]);
-                let mut word = *word;
-                while word != 0 {
-                    let row = chunk * 64 + word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    let wait = waits.next_if(|(delayed, _)| *delayed as usize == row).map_or(0, |(_, wait)| *wait);
-                    if counts(row) {
-                        let at = batch.at[row].nanos() + wait as i64;
-                        self.release(batch.keys[self.column][row], at, batch.cost[row], 1);
-                    }
-                }
-            }
-            return;
+            return self.observe_delays(batch, &verdicts[lane], counts);
         }
         for chunk in 0..batch.len().div_ceil(64) {
-            let words: [u64; N] = std::array::from_fn(|i| match self.streams.get(i) {
-                Some(Stream::Offered) => !0,
-                Some(Stream::Lane(lane)) => verdicts[*lane].admitted.words()[chunk],
-                None => 0,
-            });
+            let words = self.streams_of(chunk, verdicts);
             let rows = chunk * 64..batch.len().min(chunk * 64 + 64);
             self.touch(&batch.keys[self.column][rows.clone()]);
             for row in rows {

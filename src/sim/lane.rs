@@ -1,5 +1,6 @@
 //! One system under test: a limiter, what it counts by, and whom it leaves alone.
 
+use super::step::{Grouped, Step};
 use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Used, Verdicts, Workload};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
@@ -85,6 +86,8 @@ struct Scratch {
     cost: Vec<u64>,
     key: Vec<KeyId>,
     row: Vec<u32>,
+    /// For each row its wait, zero for none.
+    wait: Vec<u64>,
     verdicts: Verdicts,
 }
 
@@ -202,7 +205,8 @@ impl Lane {
     }
 
     /// Decides a batch.
-    pub(super) fn decide_batch(&mut self, batch: &Batch, tap: Option<&mut (dyn Tap + '_)>) {
+    pub(super) fn decide_batch(&mut self, step: &Step, tap: Option<&mut (dyn Tap + '_)>) {
+        let batch = &step.batch;
         if batch.is_empty() {
             // A run that ends early shows its last batch to the observers beside an empty one.
             return self.verdicts.clear();
@@ -217,6 +221,9 @@ impl Lane {
         }
         let (key, cost) = (&batch.keys[self.plan.column], &batch.cost);
         let Some(tick) = self.plan.clock_resolution else {
+            if let Some(grouped) = step.grouped(self.plan.column) {
+                return self.decide_grouped(grouped);
+            }
             return self.limiter.decide_batch(Rows { at: &batch.at, key, cost }, &mut self.verdicts);
         };
         self.scratch.at.clear();
@@ -229,6 +236,29 @@ impl Lane {
             *wait = wait.saturating_sub(late);
             *wait > 0
         });
+    }
+
+    /// Decides key by key, and puts the verdicts in the order of the rows.
+    fn decide_grouped(&mut self, grouped: &Grouped) {
+        let Self { scratch, verdicts, limiter, .. } = self;
+        let (row, count) = (&grouped.row, grouped.row.len());
+        let rows = Rows { at: &grouped.at, key: &grouped.key, cost: &grouped.cost };
+        limiter.decide_batch(rows, &mut scratch.verdicts);
+        verdicts.admitted.fill_zero(count);
+        for i in scratch.verdicts.admitted.ones() {
+            verdicts.admitted.set(row[i] as usize);
+        }
+        verdicts.waits.clear();
+        if scratch.verdicts.waits.is_empty() {
+            return;
+        }
+        scratch.wait.clear();
+        scratch.wait.resize(count, 0);
+        for (i, wait) in &scratch.verdicts.waits {
+            scratch.wait[row[*i as usize] as usize] = *wait;
+        }
+        let waits = scratch.wait.iter().enumerate().filter(|(_, wait)| **wait > 0);
+        verdicts.waits.extend(waits.map(|(row, wait)| (row as u32, *wait)));
     }
 
     fn decide_tapped(&mut self, batch: &Batch, tap: &mut dyn Tap) {
@@ -246,7 +276,7 @@ impl Lane {
     fn decide_subject(&mut self, batch: &Batch) {
         let Self { plan, scratch, ids, verdicts, limiter, .. } = self;
         let ids = ids.as_mut().expect("only called with exemptions");
-        let Scratch { at, cost, key, row, verdicts: subject } = scratch;
+        let Scratch { at, cost, key, row, verdicts: subject, .. } = scratch;
         at.clear();
         cost.clear();
         key.clear();

@@ -10,7 +10,7 @@ mod step;
 
 pub use lane::{Lane, LanePlan, Tap};
 pub use replay::{Options, replay};
-pub use step::{Step, TOTAL_COST_MAX};
+pub use step::{Grouped, Step, TOTAL_COST_MAX};
 
 use crate::limiter::Verdicts;
 

@@ -14,11 +14,13 @@ pub struct Options {
     pub threads: usize,
     /// Arrivals in a batch; at least one.
     pub batch: usize,
+    /// From how many keys on a batch is decided and observed key by key.
+    pub group_from: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, batch: 16_384 }
+        Self { threads: 1, batch: 16_384, group_from: 4096 }
     }
 }
 
@@ -49,7 +51,7 @@ pub fn replay(
     } else {
         None
     };
-    let mut feeder = Feeder::new(traffic);
+    let mut feeder = Feeder::new(traffic, options.group_from);
     let (mut next, mut now, mut done) = (Step::default(), Step::default(), Step::default());
     let mut verdicts: Vec<Verdicts> = lanes.iter().map(|_| Verdicts::default()).collect();
     feeder.fill(&mut now, options.batch)?;
@@ -62,7 +64,7 @@ pub fn replay(
                 filled = feeder.fill(&mut next, options.batch);
                 for lane in lanes.iter_mut().filter(|_| !now.batch.is_empty()) {
                     let tap = tap_of.next().flatten().and_then(Option::as_deref_mut);
-                    lane.decide_batch(&now.batch, tap);
+                    lane.decide_batch(&now, tap);
                 }
                 if !done.batch.is_empty() {
                     observers.iter_mut().for_each(|observer| observer.observe(&done, &verdicts));
@@ -79,7 +81,7 @@ pub fn replay(
                 for lane in lanes.iter_mut().filter(|_| !now.batch.is_empty()) {
                     let tap = tap_of.next().flatten().and_then(Option::as_deref_mut);
                     let now = &now;
-                    scope.spawn(move |_| lane.decide_batch(&now.batch, tap));
+                    scope.spawn(move |_| lane.decide_batch(now, tap));
                 }
             }),
         }

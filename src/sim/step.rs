@@ -1,7 +1,9 @@
 //! One batch of arrivals and what every lane shares of it.
 
 use crate::error::Error;
+use crate::limiter::KeyId;
 use crate::rng::mix;
+use crate::time::SimTime;
 use crate::traffic::{Batch, KeyTable, Traffic, stable_hash};
 
 /// The most units that a whole run may offer: sums then fit 63 bits everywhere.
@@ -18,6 +20,67 @@ pub struct Step {
     pub allowed_hash: Vec<u64>,
     /// Keys of the first column that are new in this batch, in order of their numbers.
     pub new_keys: Vec<Box<[u8]>>,
+    /// For each key column, the rows grouped by key; empty where that does not pay.
+    pub grouped: Vec<Grouped>,
+}
+
+/// A batch's rows in the order of their keys, those of one key in order of time. What many keys keep
+/// is then walked through once instead of jumped about in.
+#[derive(Clone, Debug, Default)]
+pub struct Grouped {
+    /// The row in the batch.
+    pub row: Vec<u32>,
+    /// When it arrives.
+    pub at: Vec<SimTime>,
+    /// Its key.
+    pub key: Vec<KeyId>,
+    /// Units it takes.
+    pub cost: Vec<u64>,
+}
+
+/// Bits of a key's number that one pass of the sort looks at.
+const DIGIT: u32 = 11;
+
+impl Grouped {
+    /// Sorts the rows by the keys of a column, whose numbers are below `keys`.
+    fn fill(&mut self, batch: &Batch, column: usize, keys: usize, spare: &mut Vec<u32>) {
+        let column = &batch.keys[column];
+        self.row.clear();
+        self.row.extend(0..batch.len() as u32);
+        let mut shift = 0;
+        while shift == 0 || keys >> shift > 0 {
+            let digit = |row: u32| (column[row as usize].0 >> shift) as usize & ((1 << DIGIT) - 1);
+            let mut starts = [0_u32; 1 << DIGIT];
+            self.row.iter().for_each(|row| starts[digit(*row)] += 1);
+            let mut sum = 0;
+            for start in &mut starts {
+                (*start, sum) = (sum, sum + *start);
+            }
+            spare.resize(batch.len(), 0);
+            for row in &self.row {
+                let start = &mut starts[digit(*row)];
+                spare[*start as usize] = *row;
+                *start += 1;
+            }
+            std::mem::swap(&mut self.row, spare);
+            shift += DIGIT;
+        }
+        let rows = || self.row.iter().map(|row| *row as usize);
+        self.at.clear();
+        self.at.extend(rows().map(|row| batch.at[row]));
+        self.key.clear();
+        self.key.extend(rows().map(|row| column[row]));
+        self.cost.clear();
+        self.cost.extend(rows().map(|row| batch.cost[row]));
+    }
+}
+
+impl Step {
+    /// The rows grouped by the keys of a column, where that pays.
+    #[must_use]
+    pub fn grouped(&self, column: usize) -> Option<&Grouped> {
+        self.grouped.get(column).filter(|grouped| !grouped.row.is_empty())
+    }
 }
 
 /// Fills steps from traffic.
@@ -25,11 +88,14 @@ pub(super) struct Feeder<'a> {
     traffic: &'a mut Traffic,
     key_hashes: Vec<u64>,
     total_cost: u64,
+    group_from: usize,
+    spare: Vec<u32>,
 }
 
 impl<'a> Feeder<'a> {
-    pub const fn new(traffic: &'a mut Traffic) -> Self {
-        Self { traffic, key_hashes: Vec::new(), total_cost: 0 }
+    /// Groups rows by key where a column has at least `group_from` keys.
+    pub const fn new(traffic: &'a mut Traffic, group_from: usize) -> Self {
+        Self { traffic, key_hashes: Vec::new(), total_cost: 0, group_from, spare: Vec::new() }
     }
 
     /// Replaces the step by the next arrivals.
@@ -46,12 +112,21 @@ impl<'a> Feeder<'a> {
             )?;
         }
         hash_rows(step, self.traffic.keys(0), &mut self.key_hashes);
+        let Step { batch, grouped, .. } = step;
+        grouped.resize_with(batch.keys.len(), Grouped::default);
+        for (column, grouped) in grouped.iter_mut().enumerate() {
+            let keys = self.traffic.keys(column).len();
+            grouped.row.clear();
+            if keys >= self.group_from && !batch.is_empty() {
+                grouped.fill(batch, column, keys, &mut self.spare);
+            }
+        }
         Ok(())
     }
 }
 
 fn hash_rows(step: &mut Step, keys: &KeyTable, key_hashes: &mut Vec<u64>) {
-    let Step { batch, denied_hash, allowed_hash, new_keys } = step;
+    let Step { batch, denied_hash, allowed_hash, new_keys, .. } = step;
     new_keys.clear();
     for id in key_hashes.len()..keys.len() {
         let name = keys.name(id as u32);
