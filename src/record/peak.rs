@@ -233,8 +233,9 @@ impl<const N: usize> PeakWindow<N> {
     /// Brings what these keys need into the cache: loads that do not wait for each other.
     fn touch(&self, keys: &[KeyId]) {
         let mut seen = 0;
-        for key in keys {
-            if let Some(window) = self.keys.get(key.index()) {
+        // Neighbours of the same key need it once.
+        for run in keys.chunk_by(|a, b| a == b) {
+            if let Some(window) = self.keys.get(run[0].index()) {
                 seen ^= window.sums[N - 1] ^ window.entries.back().map_or(0, |entry| entry.units_and_streams);
             }
         }

@@ -135,11 +135,11 @@ fn hash_rows(step: &mut Step, keys: &KeyTable, key_hashes: &mut Vec<u64>) {
     }
     denied_hash.clear();
     allowed_hash.clear();
-    for (i, ((at, key), cost)) in batch.at.iter().zip(&batch.keys[0]).zip(&batch.cost).enumerate() {
+    // Hashes of keys first: loads that do not wait for each other.
+    denied_hash.extend(batch.keys[0].iter().map(|key| key_hashes[key.index()]));
+    for (i, ((hash, at), cost)) in denied_hash.iter_mut().zip(&batch.at).zip(&batch.cost).enumerate() {
         let place = (batch.first + i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.nanos() as u64;
-        let row = mix(place) ^ key_hashes[key.index()].wrapping_add(cost.wrapping_mul(0xd6e8_feb8_6659_fd93));
-        let denied = mix(row);
-        denied_hash.push(denied);
-        allowed_hash.push(denied.rotate_left(29).wrapping_mul(0xa076_1d64_78bd_642f));
+        *hash = mix(mix(place) ^ hash.wrapping_add(cost.wrapping_mul(0xd6e8_feb8_6659_fd93)));
     }
+    allowed_hash.extend(denied_hash.iter().map(|denied| denied.rotate_left(29).wrapping_mul(0xa076_1d64_78bd_642f)));
 }
