@@ -20,7 +20,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, batch: 16_384, group_from: 4096 }
+        Self { threads: 1, batch: 32_768, group_from: 4096 }
     }
 }
 
