@@ -205,8 +205,8 @@ pub trait Limiter: Send {
     fn size(&self) -> StateSize;
 }
 
-/// Bytes of states that the nearest cache holds anyway.
-const NEAR: usize = 1 << 15;
+/// Bytes of states that a near cache holds anyway.
+const NEAR: usize = 1 << 19;
 
 /// The states of all keys under one algorithm.
 #[derive(Clone, Debug)]

@@ -350,7 +350,10 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
 
     #[inline(always)]
     fn settle(&self, log: &mut Log<E>, _tick: &(), at: SimTime, cost: u64) -> (bool, u64) {
-        let entry = E::unit(Self::clamp(log, at)).filter(|_| cost == 1 && !self.count_denied && log.sum <= self.units);
+        let plain = cost == 1 && !self.count_denied && log.sum <= self.units;
+        // That time never runs backwards here is foretold, so that nothing waits for the newest entry.
+        let ordered = log.entries.back().is_none_or(|newest| newest.at() <= at.nanos());
+        let entry = E::unit(at.nanos()).filter(|_| plain & ordered);
         let (Some(entry), Some(oldest)) = (entry, log.entries.front()) else {
             return (self.decide(log, at, cost).admits(), 0);
         };
