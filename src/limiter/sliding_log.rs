@@ -5,7 +5,8 @@
 //! with the inclusive edge the entries in `[t - window, t]`.
 //!
 //! # State
-//! A ring of entries that grows on demand: 8 bytes an entry where every cost is one, else 16, and
+//! A ring of entries that grows on demand: 48 bytes a key where every cost is one, 8 for each entry
+//! from the third on; else 64 and 16. What has left makes place before it grows, and it holds
 //! never more entries than the limit has units.
 //!
 //! # Worst case
