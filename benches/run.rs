@@ -94,7 +94,8 @@ fn six_lanes(bencher: divan::Bencher, threads: usize) {
     });
 }
 
-const SHORT: &str = "limit = \"100/1s\"\nduration = \"60s\"\n[[traffic]]\nkeys = 100\npoisson = { rate = \"9000/1s\" }\n";
+const SHORT: &str =
+    "limit = \"100/1s\"\nduration = \"60s\"\n[[traffic]]\nkeys = 100\npoisson = { rate = \"9000/1s\" }\n";
 
 /// Drawing alone: reading the traffic again for it is not counted.
 #[divan::bench]

@@ -5,7 +5,7 @@
 
 use crate::simulate::plan;
 use rlsim::limiter::{KeyId, LimiterSpec, Rows, Verdicts, Workload};
-use rlsim::record::{Stream, peak_window};
+use rlsim::record::{Room, Stream, peak_window};
 use rlsim::sim::Step;
 use rlsim::time::{SimDuration, SimTime};
 use rlsim::traffic::Batch;
@@ -92,7 +92,8 @@ impl Arrivals {
 
     /// The most requests of one key in a span of so many seconds.
     fn peak(&self, seconds: u64) -> u64 {
-        let mut window = peak_window(SimDuration::from_secs(seconds), None, 0, None, vec![Stream::Offered], true);
+        let mut window =
+            peak_window(SimDuration::from_secs(seconds), None, 0, None, vec![Stream::Offered], true, &Room::default());
         let batch = Batch {
             first: 0,
             at: self.at.clone(),

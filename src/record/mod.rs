@@ -18,7 +18,7 @@ pub use decisions::{DecisionLog, DecisionTap};
 pub use focus::{focus, whole};
 pub use lane::LaneRecorder;
 pub use offered::Offered;
-pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Stream, peak_window};
+pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Room, Stream, peak_window};
 pub use recording::{Findings, RecordPlan, Recording};
 pub use rise::PeakRise;
 pub use span::{Columns, LevelTap, SpanRecorder, Whose};

@@ -8,6 +8,8 @@ use crate::limiter::{KeyId, Ring, Verdicts};
 use crate::sim::{Grouped, Lane, LanePlan, Observer, Step};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most units released in a span, and where that was first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +43,26 @@ pub enum Stream {
 /// Streams that fit one ring.
 pub const MAX_STREAMS: usize = 8;
 
+/// Room for releases that all windows of a run may keep at a time: an exact peak needs every release
+/// of the last window, and a window may be long.
+#[derive(Clone, Debug, Default)]
+pub struct Room(Arc<AtomicU64>);
+
+impl Room {
+    /// Releases that are kept at most: four gibibytes.
+    pub const MOST: u64 = 1 << 28;
+
+    fn take(&self, places: usize) {
+        self.0.fetch_add(places as u64, Ordering::Relaxed);
+    }
+
+    /// Whether more are kept than may be.
+    #[must_use]
+    pub fn is_used_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > Self::MOST
+    }
+}
+
 /// Records the peaks of a few streams in windows of one length.
 pub trait PeakStreams: Observer {
     /// The streams, in the order of [`peak`](Self::peak) and [`excess`](Self::excess).
@@ -63,10 +85,14 @@ pub fn peak_window(
     plan: Option<LanePlan>,
     streams: Vec<Stream>,
     ordered: bool,
+    room: &Room,
 ) -> Box<dyn PeakStreams> {
+    let room = room.clone();
     match streams.len() {
-        1 => Box::new(PeakWindow::<1>::new(span, limit, column, plan, streams, ordered)),
-        _ => Box::new(PeakWindow::<MAX_STREAMS>::new(span, limit, column, plan, streams, ordered)),
+        1 => Box::new(PeakWindow::<1> { room, ..PeakWindow::new(span, limit, column, plan, streams, ordered) }),
+        _ => {
+            Box::new(PeakWindow::<MAX_STREAMS> { room, ..PeakWindow::new(span, limit, column, plan, streams, ordered) })
+        }
     }
 }
 
@@ -86,6 +112,7 @@ struct PeakWindow<const N: usize> {
     notice: [u64; N],
     records: [Record; N],
     excess: Vec<KeyExcess<N>>,
+    room: Room,
 }
 
 /// What was released of one key in the last span.
@@ -227,6 +254,7 @@ impl<const N: usize> PeakWindow<N> {
             notice: [1; N],
             records: [record; N],
             excess: Vec::new(),
+            room: Room::default(),
         }
     }
 
@@ -258,6 +286,9 @@ impl<const N: usize> PeakWindow<N> {
             self.expire(index, at);
         }
         let window = &mut self.keys[index];
+        if window.entries.is_full() {
+            self.room.take(window.entries.capacity());
+        }
         let mut rest = cost;
         while rest > ENTRY_UNITS {
             window.add(Entry::new(at, ENTRY_UNITS, streams));

@@ -1,7 +1,8 @@
 //! All observers of a run, and the findings they make together.
 
 use super::{
-    Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakStreams, Stream, Timeline, peak_window,
+    Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakStreams, Room, Stream, Timeline,
+    peak_window,
 };
 use crate::limiter::{Edge, KeyId, LimiterSpec, SlidingLogSpec};
 use crate::quota::Limit;
@@ -44,6 +45,7 @@ pub struct Recording {
     agreement: Agreement,
     /// The limit's window first, if there is a limit; then the envelope's spans.
     windows: Vec<(SimDuration, Vec<Box<dyn PeakStreams>>)>,
+    room: Room,
 }
 
 /// What a recording found.
@@ -100,7 +102,7 @@ impl Recording {
                 }));
             }
         }
-        let sources = plan.classes.len();
+        let (sources, room) = (plan.classes.len(), Room::default());
         let recorders = plan.lanes.iter().zip(&references).enumerate();
         let mut spans: Vec<SimDuration> = plan.limit.iter().map(|limit| limit.window).collect();
         spans.extend(plan.envelope.iter().filter(|span| Some(**span) != plan.limit.map(|limit| limit.window)));
@@ -111,10 +113,23 @@ impl Recording {
                 .collect(),
             timeline: Timeline::new(reported, plan.start),
             agreement: Agreement::new(reported),
-            windows: spans.into_iter().map(|span| (span, windows(&plan, span))).collect(),
+            windows: spans.into_iter().map(|span| (span, windows(&plan, span, &room))).collect(),
+            room,
             lanes,
             plan,
         }
+    }
+
+    /// The room that the exact peaks have for what was released in their windows.
+    #[must_use]
+    pub fn room(&self) -> Room {
+        self.room.clone()
+    }
+
+    /// The longest window that peaks are measured in.
+    #[must_use]
+    pub fn longest_window(&self) -> Option<SimDuration> {
+        self.windows.iter().map(|(span, _)| *span).max()
     }
 
     /// All lanes that must run, in the order that the observers expect.
@@ -346,7 +361,7 @@ fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
 
 /// The windows of one span: lanes that release on arrival share one, those that delay have their
 /// own, and what was offered goes with the first that sees all of it.
-fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<Box<dyn PeakStreams>> {
+fn windows(plan: &RecordPlan, span: SimDuration, room: &Room) -> Vec<Box<dyn PeakStreams>> {
     let limit = plan.limit.filter(|limit| limit.window == span).map(|limit| limit.units);
     let mut groups: Vec<(Option<LanePlan>, usize, Vec<Stream>)> = vec![(None, 0, vec![Stream::Offered])];
     for (i, lane) in plan.lanes.iter().enumerate() {
@@ -373,7 +388,7 @@ fn windows(plan: &RecordPlan, span: SimDuration) -> Vec<Box<dyn PeakStreams>> {
         .into_iter()
         .map(|(subject, column, streams)| {
             let ordered = !matches!(streams[..], [Stream::Lane(lane)] if plan.lanes[lane].limiter.delays());
-            peak_window(span, limit, column, subject, streams, ordered)
+            peak_window(span, limit, column, subject, streams, ordered, room)
         })
         .collect()
 }

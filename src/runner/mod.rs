@@ -11,11 +11,11 @@ pub use sheet::sheet;
 
 use crate::error::Error;
 use crate::limiter::KeyId;
-use crate::record::{RecordPlan, Recording, focus};
+use crate::record::{RecordPlan, Recording, Room, focus};
 use crate::report::{BadRowReport, Disagreement, InputReport, LimitReport, OfferedReport, Report, SCHEMA};
 use crate::scenario::{Plan, lane_spec};
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
-use crate::time::SimTime;
+use crate::time::{SimDuration, SimTime};
 use crate::traffic::{InputSummary, Order, Traffic, TrafficKind, display_key};
 
 /// A run's results.
@@ -79,17 +79,27 @@ pub fn run(
     if !taps.is_empty() {
         taps.resize_with(lanes.len(), || None);
     }
+    let (room, longest) = (recording.room(), recording.longest_window());
     let mut observers = recording.observers();
     observers.extend(extras.observers);
     let mut interrupted = false;
     let mut watch = |step: &Step| {
         interrupted = !progress(step.batch.first);
-        !interrupted
+        !interrupted && !room.is_used_up()
     };
     replay(&mut traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
     drop(observers);
     if interrupted {
         return Err(Error::Interrupted);
+    }
+    if room.is_used_up() {
+        return Err(Error::Range {
+            message: format!(
+                "more than {} releases lie within {}; an exact peak would need more than 4 GiB for them: shorten the limit's window or the envelope's spans",
+                Room::MOST,
+                longest.unwrap_or(SimDuration::ZERO)
+            ),
+        });
     }
     let spec = |limiter: &_| serde_json::to_value(lane_spec(limiter)).expect("knobs are plain data");
     let findings = recording.finish(&traffic, &lanes, spec, &plan.column_names);

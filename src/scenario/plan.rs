@@ -363,6 +363,9 @@ pub fn unknown_algorithm(name: &str) -> Error {
     Error::usage(format!("unknown algorithm `{name}`; {hint}accepted: {}", LimiterSpec::NAMES.join(", ")))
 }
 
+/// Spans of an envelope at most.
+const MOST_SPANS: usize = 32;
+
 fn envelope(source: &ScenarioSource, table: &ScenarioTable) -> Result<Vec<SimDuration>, Error> {
     let mut spans = Vec::new();
     for stated in table.envelope.iter().flatten() {
@@ -371,7 +374,14 @@ fn envelope(source: &ScenarioSource, table: &ScenarioTable) -> Result<Vec<SimDur
             let help = Some("write a span such as \"1s\"".to_owned());
             return Err(source.error(stated.span(), "a span of zero holds nothing", "zero", help));
         }
-        spans.push(span);
+        if spans.len() == MOST_SPANS {
+            let what = format!("an envelope of more than {MOST_SPANS} spans");
+            let help = Some("each span keeps all that was released in it; state those that matter".to_owned());
+            return Err(source.error(stated.span(), what, "one too many", help));
+        }
+        if !spans.contains(&span) {
+            spans.push(span);
+        }
     }
     Ok(spans)
 }
