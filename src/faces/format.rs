@@ -1,6 +1,6 @@
 //! Quantities as people read them.
 
-use crate::report::Report;
+use crate::report::{LaneReport, Report};
 use crate::time::{SimTime, round_instants};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -178,6 +178,20 @@ pub fn padded(name: &str, width: usize) -> String {
     let name = fit(name, width);
     let blank = width.saturating_sub(name.width());
     name + &" ".repeat(blank)
+}
+
+/// What a lane's own state is called.
+#[must_use]
+pub fn state_name(lane: &LaneReport) -> &'static str {
+    match lane.algorithm {
+        "fixed-window" => "counter",
+        "sliding-log" => "log",
+        "sliding-counter" => "estimate",
+        "token-bucket" => "tokens taken",
+        "leaky-bucket" if lane.spec.get("mode").is_some_and(|mode| mode == "meter") => "level",
+        "leaky-bucket" => "queue",
+        _ => "TAT ahead",
+    }
 }
 
 /// A title with what the command line changed.

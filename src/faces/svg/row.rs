@@ -5,7 +5,7 @@ use super::paint::{Anchor, Painter, RESTART_DASH, WIDTH, palette};
 use super::panel::{Panel, Plot};
 use super::score::{self, Scale};
 use super::{BAND, MARGIN, PANELS_RIGHT, PANELS_X, SMALL, groups, words};
-use crate::faces::format::count;
+use crate::faces::format::{count, state_name};
 use crate::report::{LaneDetail, LaneReport, Report};
 
 /// A lane's name.
@@ -182,7 +182,7 @@ impl<'a> Axes<'a> {
 
     /// What a lane's own state is called, and what of it cannot be seen.
     fn state(self, index: usize) -> String {
-        let mut text = words::state(&self.report.lanes[index]).to_owned();
+        let mut text = state_name(&self.report.lanes[index]).to_owned();
         let (full, most) = (self.full(index), self.most(index));
         if self.report.limit.is_none() && full > 0 {
             text.push_str(&format!(", full at {}", compact(full)));

@@ -145,19 +145,6 @@ pub fn rule(lane: &LaneReport) -> String {
     text
 }
 
-/// What a lane's own state is called.
-pub fn state(lane: &LaneReport) -> &'static str {
-    match lane.algorithm {
-        "fixed-window" => "counter",
-        "sliding-log" => "log",
-        "sliding-counter" => "estimate",
-        "token-bucket" => "tokens taken",
-        "leaky-bucket" if lane.spec.get("mode").is_some_and(|mode| mode == "meter") => "level",
-        "leaky-bucket" => "queue",
-        _ => "TAT ahead",
-    }
-}
-
 /// What a lane counts by, where that is not simply all there is.
 fn counted(report: &Report, lane: &LaneReport) -> Option<String> {
     let special = report.lanes.iter().any(|lane| lane.key != "key");

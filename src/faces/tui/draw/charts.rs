@@ -2,7 +2,7 @@
 
 use super::Canvas;
 use super::theme::EIGHTHS;
-use crate::faces::format::count;
+use crate::faces::format::{count, state_name};
 use crate::faces::tui::action::Run;
 use crate::report::LaneReport;
 use crate::time::SimDuration;
@@ -89,7 +89,7 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
     let (dim, labels) = (canvas.theme.dim(), layout.names.width - 1);
     let extents = canvas.app.extents(usize::from(layout.strip.width), |detail| &detail.lanes[lane].level);
     let limit = canvas.app.covering().map_or(0, |detail| detail.lanes[lane].level_limit);
-    let name = state(report);
+    let name = state_name(report);
     canvas.put_right(0, y, name, labels, dim);
     if rows > 1 {
         canvas.put_right(0, y + 1, &format!("of {}", super::lanes::short(limit, 8)), labels, dim);
@@ -109,19 +109,6 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
         let forms = [format!("{name} {share}"), share];
         let columns = layout.figures.width.saturating_sub(2);
         canvas.put(layout.figures.x + 2, y, super::fitting(&forms, columns), columns, Style::new());
-    }
-}
-
-/// What a lane's own state is called, as on the comparison sheet.
-fn state(lane: &LaneReport) -> &'static str {
-    match lane.algorithm {
-        "fixed-window" => "counter",
-        "sliding-log" => "log",
-        "sliding-counter" => "estimate",
-        "token-bucket" => "tokens taken",
-        "leaky-bucket" if lane.spec.get("mode").is_some_and(|mode| mode == "meter") => "level",
-        "leaky-bucket" => "queue",
-        _ => "TAT ahead",
     }
 }
 
