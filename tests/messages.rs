@@ -205,7 +205,7 @@ fn what_is_explained_elsewhere_is_pointed_at() {
     rlsim(&["explain", "boundary"]).fails(2, &["rlsim show boundary"]);
     rlsim(&["explain", "token-buket"]).fails(2, &["did you mean `token-bucket`?"]);
     let queue = rlsim(&["explain", "leaky-bucket"]).clean();
-    assert!(queue.contains("overtakes") && queue.contains("refused for ever"), "{queue}");
+    assert!(queue.contains("cost 0 is released at once") && queue.contains("costs more is refused"), "{queue}");
 }
 
 #[test]

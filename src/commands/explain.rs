@@ -37,12 +37,6 @@ const ALGORITHMS: [(&str, &str, &str); 6] = [
     ("gcra", include_str!("../limiter/gcra.rs"), "rate, burst"),
 ];
 
-/// What follows from an algorithm's rule and is easily overlooked.
-const NOTES: [(&str, &str); 1] = [(
-    "leaky-bucket",
-    "An attempt of cost 0 is released at once: it overtakes what waits in the queue. A cost above the capacity is refused for ever, by the queue and by the meter, also where the meter compares before.",
-)];
-
 /// Kinds of traffic.
 pub const TRAFFIC: [(&str, &str); 8] = [
     ("burst", "Requests in one instant, or evenly over a time. Fields: requests, at (0s), over (0s)."),
@@ -120,9 +114,7 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
     let name = args.name.to_ascii_lowercase().replace([' ', '_'], "-");
     let wrapped = |text: &str| textwrap::fill(text, 88);
     if let Some((_, source, knobs)) = ALGORITHMS.iter().find(|(other, ..)| *other == name) {
-        let more = NOTES.iter().find(|(other, _)| *other == name);
-        let more = more.map_or_else(String::new, |(_, note)| format!("\nNOTES\n{}\n", wrapped(note)));
-        stdout(&format!("{}\nKNOBS (default first)\n{}\n{more}", documentation(source), wrapped(knobs)))?;
+        stdout(&format!("{}\nKNOBS (default first)\n{}\n", documentation(source), wrapped(knobs)))?;
         return Ok(0);
     }
     for (known, text) in TRAFFIC.iter().chain(&WORDS) {

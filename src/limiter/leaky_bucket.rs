@@ -2,16 +2,17 @@
 //!
 //! # Rule
 //! `level` falls at `rate`. Queue: admit iff `level + cost <= capacity`; the attempt is released
-//! when all that was admitted before it has leaked, and holds the server for `cost / rate`. Meter:
-//! admit iff `level + cost <= capacity` (compare after), or `level < capacity` (compare before),
-//! and release at once.
+//! when all that was admitted before it has leaked, and holds the server for `cost / rate`; one of
+//! cost 0 is released at once. Meter: admit iff `level + cost <= capacity` (compare after), or
+//! `level < capacity` and `cost <= capacity` (compare before), and release at once.
 //!
 //! # State
 //! Queue: the instant at which the server is free, 8 bytes a key (16 where 8 do not suffice).
 //! Meter: fill and its instant, 16 bytes (32).
 //!
 //! # Worst case
-//! Queue, released: `ceil(rate * T) - 1 + largest cost` units in any half-open span T. Meter: as
+//! Queue, released: `ceil(rate * T) - 1 + c` units in any half-open span T, where c is the largest
+//! cost, but no more than the capacity: what costs more is refused. Meter: as
 //! a token bucket, `capacity + ceil(rate * T) - 1`; comparing before, `capacity + ceil(rate * T)`
 //! at cost 1.
 //!
@@ -66,7 +67,8 @@ impl LeakyBucketSpec {
         let (period, units) = self.rate.reduced();
         let leaked = div_up(u128::from(units) * span.nanos(), u128::from(period));
         match (self.mode, self.compare) {
-            (LeakyMode::Queue, _) => Some(leaked.max(1) - 1 + u128::from(largest_cost.max(1))),
+            // What costs more than there are places is refused.
+            (LeakyMode::Queue, _) => Some(leaked.max(1) - 1 + u128::from(largest_cost.clamp(1, self.capacity))),
             (LeakyMode::Meter, Compare::After) => Some(u128::from(self.capacity) + leaked.max(1) - 1),
             (LeakyMode::Meter, Compare::Before) => (largest_cost <= 1).then(|| u128::from(self.capacity) + leaked),
         }
