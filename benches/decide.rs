@@ -21,7 +21,7 @@ fn main() {
 }
 
 const ARRIVALS: usize = 1 << 20;
-const BATCH: usize = 16_384;
+const BATCH: usize = 32_768;
 /// 100 requests a second, burst 100.
 const LIMIT: u64 = 100;
 const ALGORITHMS: [&str; 6] =

@@ -1,6 +1,6 @@
 //! What is configured: a limit per window, a rate per period, both as two integers.
 
-use crate::time::{NANOS_PER_SECOND, SimDuration};
+use crate::time::SimDuration;
 use std::fmt;
 use std::str::FromStr;
 
@@ -128,12 +128,6 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Rate::from(*self).fmt(f)
     }
-}
-
-/// `period` of one unit when `units` come in each second.
-#[must_use]
-pub const fn per_second(units: u64) -> Rate {
-    Rate { units, period: SimDuration::from_nanos(NANOS_PER_SECOND) }
 }
 
 #[cfg(test)]

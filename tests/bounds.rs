@@ -387,3 +387,20 @@ proptest! {
         }
     }
 }
+
+/// What a lane refuses for ever, or never sees, is no part of its worst case.
+#[test]
+fn a_queue_is_bounded_by_what_it_can_admit() {
+    let text = |lane: &str| {
+        format!(
+            "limit = \"100/1m\"\nduration = \"1m\"\n[[traffic]]\nclass = \"big\"\ncost = 1000\nburst = {{ requests = 2 }}\n\
+             [[traffic]]\nsteady = {{ rate = \"1/1s\" }}\n[[lane]]\n{lane}\n"
+        )
+    };
+    let bound = |lane: &str| crate::simulate::report(&text(lane)).lanes[0].peak.as_ref().expect("a limit").bound;
+    // ceil(rT) - 1 + c with c = 100, the capacity; with c = 1 where the dear ones pass by.
+    assert_eq!(bound("leaky-bucket = {}"), Some(199));
+    assert_eq!(bound("exempt = [\"big\"]\nleaky-bucket = {}"), Some(100));
+    assert_eq!(bound("leaky-bucket = { mode = \"meter\", compare = \"before\" }"), None);
+    assert_eq!(bound("exempt = [\"big\"]\nleaky-bucket = { mode = \"meter\", compare = \"before\" }"), Some(200));
+}

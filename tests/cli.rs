@@ -420,6 +420,49 @@ fn what_is_read_is_not_written_over() {
 }
 
 #[test]
+fn rows_that_end_early_are_bad_rows() {
+    let folder = folder();
+    for end in ["\n", "\r\n", "\r"] {
+        write(&folder, "last.csv", &["key,time", "b", "a,1", ""].join(end));
+        rlsim_in(folder.path(), &["replay", "last.csv", "--limit", "1/1s"], b"").fails(1, &["last.csv:2"]);
+        let bare = ["replay", "last.csv", "--limit", "1/1s", "--no-header", "--time", "2"];
+        rlsim_in(folder.path(), &bare, b"").fails(1, &["last.csv:"]);
+    }
+}
+
+#[test]
+fn a_burst_is_checked_as_in_a_scenario() {
+    let folder = folder();
+    write(&folder, "log.csv", LOG);
+    let replay = |limit: &str, burst: &str| {
+        rlsim_in(folder.path(), &["replay", "log.csv", "--limit", limit, "--burst", burst], b"")
+    };
+    replay("0/1m", "5").fails(2, &["never come back"]);
+    replay("1/1m", "18446744073709551615").fails(2, &["the most that is counted exactly"]);
+}
+
+#[test]
+fn an_algorithm_named_twice_is_one_lane() {
+    let folder = folder();
+    write(&folder, "log.csv", LOG);
+    let args = ["replay", "log.csv", "--limit", "1/1s", "--algorithm", "gcra,fixed-window,gcra", "--format", "csv"];
+    assert_eq!(rlsim_in(folder.path(), &args, b"").clean().lines().count(), 3);
+}
+
+#[test]
+fn one_file_is_not_written_twice() {
+    let folder = folder();
+    let twice = ["-o", "./x.csv", "--decisions", "x.csv"];
+    rlsim_in(folder.path(), &[&["run", "boundary"][..], &twice].concat(), b"").fails(2, &["named twice"]);
+}
+
+#[test]
+fn the_trace_among_the_tests_replays() {
+    let text = rlsim(&["replay", "tests/data/requests.csv", "--limit", "60/1m", "--key", "client"]).clean();
+    assert!(text.contains("240 requests, 3 keys (column `client`)"), "{text}");
+}
+
+#[test]
 fn a_trace_read_from_its_middle_has_the_keys_it_shows() {
     let folder = folder();
     write(&folder, "log.csv", LOG);

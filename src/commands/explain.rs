@@ -135,7 +135,7 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
         .into_iter()
         .chain(TOPICS.iter().map(|topic| topic.name))
         .chain(TRAFFIC.iter().map(|(name, _)| *name))
-        .chain(WORDS.iter().map(|(name, _)| *name));
+        .chain(WORDS.iter().map(|(name, _)| *name).filter(|word| TRAFFIC.iter().all(|(name, _)| name != word)));
     let help = match closest(&name, names.clone()) {
         Some(close) => format!("did you mean `{close}`? `rlsim list` names all"),
         None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),

@@ -173,8 +173,9 @@ fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
     }
     let mut paths: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
     paths.extend(args.decisions.as_deref());
+    let places: Vec<PathBuf> = paths.iter().map(|path| place(path)).collect();
     for (i, path) in paths.iter().enumerate() {
-        if paths[..i].contains(path) {
+        if places[..i].contains(&places[i]) {
             return Err(Error::usage(format!("{} is named twice as an output", path.display())));
         }
     }
@@ -185,6 +186,13 @@ fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
         return Err(Error::usage("--width takes 80 to 10000 columns"));
     }
     Ok(())
+}
+
+/// Where a file is or would be, however its path is written.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let new = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(new).unwrap_or_else(|| path.to_path_buf())
 }
 
 /// Refuses to write over what is read.

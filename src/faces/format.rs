@@ -60,9 +60,14 @@ pub fn count(value: u128) -> String {
     text
 }
 
-/// A ratio to the limit: `2.00x`; whole from 100 on.
+/// A ratio to the limit: `2.00x`; whole from 100 on; with as many digits as it takes to be above 1.
 #[must_use]
 pub fn ratio(value: f64) -> String {
+    if value > 1.0 && value < 1.005 {
+        let texts = (2..=9).map(|digits| format!("{value:.digits$}"));
+        let above = |text: &String| text.trim_end_matches('0') != "1.";
+        return texts.into_iter().find(above).unwrap_or_else(|| "1.00".to_owned()) + "x";
+    }
     if value >= 100.0 { format!("{}x", count(value.round() as u128)) } else { format!("{value:.2}x") }
 }
 

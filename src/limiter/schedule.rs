@@ -126,9 +126,10 @@ impl<T: Ticks> Schedule<T> {
     }
 
     /// Work accepted and not done at `at`, in 1/units nanoseconds.
-    #[inline]
+    /// Exact also where `at` lies past all arrivals and on no 64-bit scale any more.
     pub fn backlog(&self, done: T, at: SimTime) -> u128 {
-        (done.wide() - self.now(at).wide()).max(0) as u128
+        let now = (i128::from(at.nanos()) - i128::from(self.origin)) * i128::from(self.units);
+        (done.wide() - now).max(0) as u128
     }
 
     /// Nanoseconds, rounded up, from `at` until what was accepted is done; saturates.
@@ -172,6 +173,30 @@ impl<T: Ticks> Schedule<T> {
             remaining: u64::try_from(remaining).expect("at most the burst"),
             next: self.nanos(next),
             full: self.nanos(backlog),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A level is asked for after the last arrival too, where 64 bits do not hold the scaled instant.
+        #[test]
+        fn narrow_levels_are_wide_levels(
+            units in 1..2_000_000_000_u64, burst in 1..1_000_u64, done in 0..8_000_000_000_i64, at in 0..1_i64 << 61
+        ) {
+            let rate = Rate { units, period: SimDuration::from_secs(1) };
+            let (narrow, wide) = (
+                Schedule::<i64>::new(rate, burst, SimTime::EPOCH),
+                Schedule::<i128>::new(rate, burst, SimTime::EPOCH),
+            );
+            let (done, at) = (SimTime::from_nanos(done), SimTime::from_nanos(at));
+            prop_assume!(i64::try_from(wide.now(done)).is_ok());
+            prop_assert_eq!(narrow.level(narrow.now(done), at), wide.level(wide.now(done), at));
+            prop_assert_eq!(narrow.retry_after(narrow.now(done), at, 1), wide.retry_after(wide.now(done), at, 1));
         }
     }
 }

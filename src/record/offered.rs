@@ -11,8 +11,8 @@ pub struct Offered {
     pub requests: u64,
     /// Their cost.
     pub cost: u64,
-    /// The largest cost of one.
-    pub largest_cost: u64,
+    /// For each source, the largest cost of one.
+    pub largest_cost: Vec<u64>,
     /// The first arrival.
     pub first: Option<SimTime>,
     /// The last.
@@ -30,7 +30,7 @@ impl Offered {
         Self {
             requests: 0,
             cost: 0,
-            largest_cost: 0,
+            largest_cost: vec![0; sources.max(1)],
             first: None,
             last: None,
             by_key: vec![Vec::new(); columns],
@@ -44,7 +44,6 @@ impl Observer for Offered {
         let batch = &step.batch;
         self.requests += batch.len() as u64;
         self.cost += batch.cost.iter().sum::<u64>();
-        self.largest_cost = self.largest_cost.max(batch.cost.iter().copied().max().unwrap_or(0));
         self.first = self.first.or(batch.at.first().copied());
         self.last = batch.at.last().copied().or(self.last);
         for (counts, keys) in self.by_key.iter_mut().zip(&batch.keys) {
@@ -55,11 +54,14 @@ impl Observer for Offered {
                 counts[key.index()] += 1;
             }
         }
-        if let [only] = &mut self.by_source[..] {
+        if let ([only], [largest]) = (&mut self.by_source[..], &mut self.largest_cost[..]) {
             *only += batch.len() as u64;
+            *largest = batch.cost.iter().copied().max().unwrap_or(0).max(*largest);
         } else {
-            for source in &batch.source {
+            for (source, cost) in batch.source.iter().zip(&batch.cost) {
                 self.by_source[usize::from(*source)] += 1;
+                let largest = &mut self.largest_cost[usize::from(*source)];
+                *largest = (*largest).max(*cost);
             }
         }
     }

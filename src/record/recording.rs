@@ -174,7 +174,7 @@ impl Recording {
         let offered = OfferedReport {
             requests: self.offered.requests,
             cost: self.offered.cost,
-            largest_cost: self.offered.largest_cost,
+            largest_cost: self.offered.largest_cost.iter().copied().max().unwrap_or(0),
             keys: self.offered.by_key[0].len() as u64,
             keyed: String::new(),
             first_ns: self.offered.first.map(|at| self.offset(at)),
@@ -221,7 +221,10 @@ impl Recording {
         let Counts { allowed, delayed, denied } = recorder.total();
         let attempts = allowed + delayed + denied;
         assert!(attempts == self.offered.requests, "every arrival is allowed, delayed or denied, once");
-        let largest = self.offered.largest_cost;
+        // What bypasses a limiter is no part of its worst case.
+        let costs = self.offered.largest_cost.iter().enumerate();
+        let subject = costs.filter(|(source, _)| !plan.exempts(*source as u16));
+        let largest = subject.map(|(_, cost)| *cost).max().unwrap_or(0);
         let key_name = |key: KeyId| display_key(traffic.keys(plan.column).name(key.0));
         let points = if self.plan.envelope.is_empty() {
             self.plan.limit.iter().map(|limit| limit.window).collect()

@@ -321,6 +321,8 @@ pub struct LevelReport {
     pub remaining: u64,
     /// For a window on the clock: when it began.
     pub window_from_ns: Option<i64>,
+    /// The arrival's class bypasses the lane.
+    pub exempt: bool,
 }
 
 impl Report {

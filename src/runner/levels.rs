@@ -43,6 +43,7 @@ pub fn before(plan: &Plan, partings: &[Parting]) -> Result<Vec<Vec<LevelReport>>
                         let lane = &lanes[*i];
                         let level = lane.level(batch.keys[lane.plan().column][row], batch.at[row]);
                         LevelReport {
+                            exempt: lane.plan().exempts(batch.source[row]),
                             lane: lane.plan().name.clone(),
                             limit: level.limit,
                             used: level.used.numerator as f64 / level.used.denominator as f64,

@@ -16,7 +16,7 @@ use crate::report::{BadRowReport, Disagreement, InputReport, LimitReport, Offere
 use crate::scenario::{Plan, lane_spec};
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
 use crate::time::{SimDuration, SimTime};
-use crate::traffic::{InputSummary, Order, Traffic, TrafficKind, display_key};
+use crate::traffic::{InputSummary, Order, TraceSpec, Traffic, TrafficKind, display_key};
 
 /// A run's results.
 #[derive(Clone, Debug)]
@@ -167,12 +167,17 @@ fn keyed(plan: &Plan) -> String {
             TrafficKind::Pattern(_) => None,
         })
         .collect();
+    let how = |trace: &TraceSpec| match &trace.key {
+        None => "no key column given".to_owned(),
+        Some(column) => format!("column {column}"),
+    };
     match traces.first() {
         None => String::new(),
-        Some(trace) => match &trace.key {
-            None => "no key column given".to_owned(),
-            Some(column) => format!("column {column}"),
-        },
+        Some(first) if traces.iter().all(|trace| how(trace) == how(first)) => how(first),
+        Some(_) => {
+            let each: Vec<String> = traces.iter().map(|trace| format!("{}: {}", trace.display, how(trace))).collect();
+            each.join("; ")
+        }
     }
 }
 

@@ -146,7 +146,9 @@ fn first_line(text: &str) -> &str {
 /// If the text looks like rows of a trace: what to run instead.
 fn looks_like_a_trace(text: &str) -> Option<fn(&str) -> String> {
     let line = first_line(text).trim_start_matches('\u{feff}');
-    let csv = line.contains(',') && !line.contains('=') && !line.starts_with('[');
+    let bare =
+        !line.is_empty() && line.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.' | ':'));
+    let csv = (line.contains(',') || bare) && !line.contains('=') && !line.starts_with('[');
     let log = line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" - ");
     let json = line.starts_with('{');
     if csv {

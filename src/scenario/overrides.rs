@@ -138,7 +138,7 @@ const KEYS: [&str; 7] = ["title", "about", "start", "duration", "seed", "limit",
 
 fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Error> {
     let shown = path.join(".");
-    let lane_names = names(lanes_or_default(document), &LimiterSpec::NAMES);
+    let lane_names = names(lanes(document), &LimiterSpec::NAMES);
     if let Some(index) = lane_names.iter().position(|name| *name == path[0]) {
         let lane = lanes(document).get_mut(index).expect("an index of these tables");
         let algorithm = LimiterSpec::NAMES.into_iter().find(|name| lane.contains_key(name));
@@ -177,12 +177,6 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
     }
     let knobs: Vec<&str> = path.iter().map(String::as_str).collect();
     put(document.as_table_mut(), &knobs, text, &shown)
-}
-
-/// The lanes as they are or would be by default, without writing the defaults.
-fn lanes_or_default(document: &mut DocumentMut) -> &ArrayOfTables {
-    // Writing them changes nothing in what the scenario means.
-    lanes(document)
 }
 
 /// Puts a value at a path below a table, making tables on the way.

@@ -10,7 +10,7 @@ use super::source::ScenarioSource;
 use super::traffic::Traffic;
 use crate::error::Error;
 use crate::limiter::{LimiterSpec, Workload};
-use crate::quota::Limit;
+use crate::quota::{Limit, MAX_UNITS};
 use crate::sim::LanePlan;
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::{TrafficKind, TrafficPlan, TrafficSpec};
@@ -330,14 +330,22 @@ impl Plan {
             let mut lanes = Vec::new();
             for name in &options.algorithms {
                 match plan.lanes.iter().find(|lane| lane.name == *name) {
+                    Some(lane) if lanes.contains(lane) => {}
                     Some(lane) => lanes.push(lane.clone()),
                     None => return Err(unknown_algorithm(name)),
                 }
             }
-            lanes.dedup_by(|a, b| a.name == b.name);
             plan.lanes = lanes;
         }
         if let Some(burst) = options.burst {
+            if options.limit.units == 0 {
+                let message = "a burst with a rate of zero (from the limit) would be used up once and never come back";
+                return Err(Error::usage(message));
+            }
+            if burst > MAX_UNITS {
+                let message = format!("a burst of {burst} is more than {MAX_UNITS}, the most that is counted exactly");
+                return Err(Error::usage(message));
+            }
             for lane in &mut plan.lanes {
                 match &mut lane.limiter {
                     LimiterSpec::TokenBucket(spec) => spec.burst = burst,

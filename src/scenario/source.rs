@@ -54,16 +54,16 @@ impl ScenarioSource {
             let mib = LARGEST >> 20;
             return Err(Error::usage(format!("{name} is more than {mib} MiB, which is too much for a scenario")));
         }
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            return Err(Error::usage(format!(
+                "{name} is gzip data, not a scenario; to replay a trace: rlsim replay {name} --limit 100/1m"
+            )));
+        }
         if bytes.contains(&0) {
             return Err(Error::usage(format!("{name} holds zero bytes: it is not a text, so it is no scenario")));
         }
         let text = String::from_utf8(bytes).map_err(|error| {
-            let gzip = error.as_bytes().starts_with(&[0x1f, 0x8b]);
-            Error::usage(if gzip {
-                format!("{name} is gzip data, not a scenario; to replay a trace: rlsim replay {name} --limit 100/1m")
-            } else {
-                format!("{name} is not UTF-8 text from byte {} on", error.utf8_error().valid_up_to())
-            })
+            Error::usage(format!("{name} is not UTF-8 text from byte {} on", error.utf8_error().valid_up_to()))
         })?;
         Ok(Self { name: name.to_owned(), text, folder, embedded })
     }

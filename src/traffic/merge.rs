@@ -8,10 +8,6 @@ use crate::limiter::KeyId;
 use crate::time::SimTime;
 use hashbrown::HashMap;
 
-/// A class of traffic, as an index into the plan's classes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClassId(pub u16);
-
 /// Arrivals in order of time, as columns of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {

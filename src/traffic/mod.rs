@@ -7,7 +7,7 @@ mod spec;
 mod trace;
 
 pub use keys::{KeyTable, display_key, stable_hash};
-pub use merge::{Batch, ClassId, Traffic};
+pub use merge::{Batch, Traffic};
 pub use spec::{
     AttributeSource, BadRows, Column, KeysSpec, Order, Pattern, PatternSpec, TimeFormat, TraceFile, TraceSpec,
     TrafficKind, TrafficPlan, TrafficSpec,

@@ -27,15 +27,6 @@ const fn verb<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
     if n == 1 { one } else { many }
 }
 
-fn capital(text: String) -> String {
-    let mut chars = text.chars();
-    // A lane's own name stays as it is spelt.
-    match chars.next() {
-        Some(first) => first.to_string() + chars.as_str(),
-        None => text,
-    }
-}
-
 /// What is limited: requests, or units where some cost more.
 fn things(report: &Report, n: u128) -> String {
     plural(n, if report.offered.largest_cost <= 1 { "request" } else { "unit" })
@@ -161,7 +152,7 @@ fn agreement(report: &Report) -> Vec<String> {
     let who = if first.admitted.len() + first.denied.len() == report.lanes.len() {
         all_lanes(report)
     } else {
-        capital(list(&[first.admitted.as_slice(), &first.denied].concat()))
+        list(&[first.admitted.as_slice(), &first.denied].concat())
     };
     let mut text = match first.arrival {
         1 => format!("{who} part at the very first arrival ({})", place(report, first)),
@@ -178,7 +169,7 @@ fn agreement(report: &Report) -> Vec<String> {
     if let Some(next) = report.disagreements.get(1) {
         sentences.push(format!(
             "{} part at arrival {} ({}): {}.",
-            capital(list(&[next.admitted.as_slice(), &next.denied].concat())),
+            list(&[next.admitted.as_slice(), &next.denied].concat()),
             count(u128::from(next.arrival)),
             place(report, next),
             sides(report, next)
@@ -248,6 +239,9 @@ fn knowing<'a>(report: &Report, at: &Disagreement, lanes: &'a [String]) -> Vec<(
 }
 
 fn shown(report: &Report, at: &Disagreement, level: &LevelReport) -> String {
+    if level.exempt {
+        return "which it does not limit".to_owned();
+    }
     // Cut, not rounded: 99.97 of 100 is not 100 of 100.
     let tenths = (level.used * 10.0).floor();
     let used = if (level.used - level.used.round()).abs() < 1e-9 {
@@ -442,7 +436,7 @@ fn load(report: &Report) -> String {
         ),
         _ => format!(
             "{} arrive in {}.",
-            things(report, u128::from(offered.cost)),
+            plural(u128::from(offered.requests), "request"),
             duration(u128::from(
                 offered.last_ns.unwrap_or(0).saturating_sub(offered.first_ns.unwrap_or(0)).unsigned_abs()
             ))

@@ -120,8 +120,9 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
 
     let lanes: Vec<Vec<Cell>> = report.lanes.iter().map(|lane| cells(&lane.timeline, from, until, columns)).collect();
     let mixed = lanes.iter().any(|cells| rows(cells) == 3);
+    let apart = lanes.iter().any(|cells| rows(cells) > 1);
     for (i, (lane, cells)) in report.lanes.iter().zip(lanes).enumerate() {
-        if mixed && i > 0 {
+        if apart && i > 0 {
             out.push('\n');
         }
         let rows = rows(&cells);

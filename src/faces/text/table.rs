@@ -16,7 +16,10 @@ const COLUMNS: [Column; 9] = [
     ("denied", |lane| count(u128::from(lane.denied))),
     ("peak", |lane| lane.peak.as_ref().map_or("-".to_owned(), |peak| count(u128::from(peak.units)))),
     ("ratio", |lane| lane.peak.as_ref().and_then(|peak| peak.ratio).map_or("-".to_owned(), ratio)),
-    ("bound", |lane| lane.peak.as_ref().and_then(|peak| peak.bound).map_or("?".to_owned(), count)),
+    ("bound", |lane| match &lane.peak {
+        Some(peak) => peak.bound.map_or("?".to_owned(), count),
+        None => "-".to_owned(),
+    }),
     ("vs log", |lane| match (lane.false_admissions, lane.false_denials) {
         (Some(0), Some(0)) => "same".to_owned(),
         (Some(more), Some(less)) => format!("+{} -{}", count(u128::from(more)), count(u128::from(less))),

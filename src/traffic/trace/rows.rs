@@ -163,13 +163,19 @@ impl Rows {
         }
     }
 
+    /// The field of the time column; empty where a row ends before it.
+    fn time_field(&self, index: usize) -> &[u8] {
+        let record = self.records.get(index).filter(|record| record.len() > self.columns.time);
+        record.map_or(&b""[..], |record| record.field(self.columns.time))
+    }
+
     /// Takes note of a bad row.
     #[cold]
     fn bad(&mut self, index: usize, reason: String, first: bool) -> Result<(), Error> {
         let line = self.records.line(index);
         if self.bad_rows == BadRows::Error {
             let skip = Remedy::setting("bad-rows", "\"skip\"", "skip", "leaves such rows out");
-            let field = self.records.get(index).map_or(&b""[..], |record| record.field(self.columns.time));
+            let field = self.time_field(index);
             let remedy = match self.stamps.finer(field) {
                 Some(unit) => {
                     Remedy::setting("time-format", &format!("\"{unit}\""), unit, "reads it so").then("; ", &skip)
@@ -196,7 +202,7 @@ impl Rows {
     /// A row is earlier than the order allows.
     #[cold]
     fn too_late(&self, index: usize, at: SimTime) -> Error {
-        let field = self.records.get(index).map_or(&b""[..], |record| record.field(self.columns.time));
+        let field = self.time_field(index);
         let show = |at| self.stamps.show(at, field);
         let (this, latest) = (show(at), show(self.latest));
         let reason = match self.window {
