@@ -85,6 +85,17 @@ impl Arrivals {
         arrivals
     }
 
+    /// The same with the rows of each batch grouped by key, as a run of many keys takes them.
+    fn grouped(&self) -> Self {
+        let mut rows: Vec<usize> = (0..self.at.len()).collect();
+        rows.chunks_mut(BATCH).for_each(|batch| batch.sort_by_key(|row| self.key[*row]));
+        Self {
+            at: rows.iter().map(|row| self.at[*row]).collect(),
+            key: rows.iter().map(|row| self.key[*row]).collect(),
+            cost: rows.iter().map(|row| self.cost[*row]).collect(),
+        }
+    }
+
     fn batches(&self) -> impl Iterator<Item = Rows<'_>> {
         let columns = self.at.chunks(BATCH).zip(self.key.chunks(BATCH)).zip(self.cost.chunks(BATCH));
         columns.map(|((at, key), cost)| Rows { at, key, cost })
@@ -102,7 +113,7 @@ fn spec(algorithm: &str, limit: &str) -> LimiterSpec {
 
 /// Decides all; answers how many were admitted.
 fn decide(spec: &LimiterSpec, arrivals: &Arrivals) -> u64 {
-    let times = (SimTime::EPOCH, *arrivals.at.last().expect("some arrivals"));
+    let times = (SimTime::EPOCH, *arrivals.at.iter().max().expect("some arrivals"));
     let mut limiter = spec.build(&Workload { unit_cost: true, times });
     let mut verdicts = Verdicts::default();
     let mut admitted = 0;
@@ -142,6 +153,14 @@ fn one_key_governor(bencher: divan::Bencher, load: f64) {
 fn keyed(bencher: divan::Bencher, Case(algorithm, keys): Case<u64>) {
     let (arrivals, spec) = (Arrivals::of_keys(keys), spec(algorithm, "10/s"));
     bencher.counter(ItemsCount::new(arrivals.at.len())).bench(|| decide(&spec, &arrivals));
+}
+
+#[divan::bench(sample_count = 10, args = cases(&KEYS))]
+fn keyed_grouped(bencher: divan::Bencher, Case(algorithm, keys): Case<u64>) {
+    let (arrivals, spec) = (Arrivals::of_keys(keys), spec(algorithm, "10/s"));
+    let grouped = arrivals.grouped();
+    assert_eq!(decide(&spec, &grouped), decide(&spec, &arrivals), "both decide the same");
+    bencher.counter(ItemsCount::new(arrivals.at.len())).bench(|| decide(&spec, &grouped));
 }
 
 #[divan::bench(sample_count = 5, args = KEYS)]

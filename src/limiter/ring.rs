@@ -1,7 +1,5 @@
 //! A ring of entries in order of time: what a log keeps.
 
-use std::hint::select_unpredictable;
-
 /// Entries, oldest first, in a power of two of places, wrapped without a branch. The first `K` places,
 /// a power of two, are its own: most keys never have more entries, and those that have none on the
 /// heap are one miss of the cache less.
@@ -9,6 +7,7 @@ use std::hint::select_unpredictable;
 pub struct Ring<E, const K: usize> {
     own: [E; K],
     heap: Box<[E]>,
+    /// Where the oldest is, counted on without end: places divide 2^32.
     head: u32,
     len: u32,
 }
@@ -96,7 +95,7 @@ impl<E: Copy + Default, const K: usize> Ring<E, K> {
     /// Removes the oldest entry; there must be one.
     #[inline(always)]
     pub fn pop_front(&mut self) {
-        self.head = self.place(1) as u32;
+        self.head = self.head.wrapping_add(1);
         self.len -= 1;
     }
 
@@ -114,16 +113,15 @@ impl<E: Copy + Default, const K: usize> Ring<E, K> {
         self.len += 1;
     }
 
-    /// Removes the oldest entry if `pop`, then appends `entry` if `push`, without a branch on either.
-    /// There must be an entry to remove, and a place that is free by then.
+    /// Appends `entry` if `push` and removes the oldest entry if `pop`, without a branch on either.
+    /// There must be an entry to remove, and a free place: without a push it holds the entry for
+    /// nothing.
     #[inline(always)]
     pub fn slide(&mut self, pop: bool, push: bool, entry: E) {
-        self.head = self.place(usize::from(pop)) as u32;
+        let place = self.place(self.len());
+        self.places_mut()[place] = entry;
+        self.head = self.head.wrapping_add(u32::from(pop));
         self.len = self.len - u32::from(pop) + u32::from(push);
-        // Without a push this is the newest place, which keeps what it holds.
-        let place = self.place(self.len().wrapping_sub(1));
-        let newest = &mut self.places_mut()[place];
-        *newest = select_unpredictable(push, entry, *newest);
     }
 
     /// Makes places for twice as many.
@@ -140,7 +138,7 @@ impl<E: Copy + Default, const K: usize> Ring<E, K> {
 
     /// All entries, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = E> + '_ {
-        let (wrapped, straight) = self.places().split_at(self.head as usize);
+        let (wrapped, straight) = self.places().split_at(self.place(0));
         straight.iter().chain(wrapped).copied().take(self.len())
     }
 

@@ -358,7 +358,8 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         let (Some(entry), Some(oldest)) = (entry, log.entries.front()) else {
             return (self.decide(log, at, cost).admits(), 0);
         };
-        if log.entries.is_full() && log.sum < self.units {
+        // A free place is needed even where one entry leaves for one that comes.
+        if log.entries.is_full() {
             self.drop_gone(log, entry.at());
             if log.entries.is_full() {
                 log.entries.grow();
