@@ -224,15 +224,15 @@ impl<A: Algorithm> Keyed<A> {
     #[inline]
     fn touch(&mut self, key: KeyId, at: SimTime) -> &mut A::State {
         if key.index() >= self.states.len() {
-            self.grow(key, at);
+            Self::grow(&mut self.states, &self.algorithm, key, at);
         }
         &mut self.states[key.index()]
     }
 
     #[cold]
-    fn grow(&mut self, key: KeyId, at: SimTime) {
-        let algorithm = &self.algorithm;
-        self.states.resize_with(key.index() + 1, || algorithm.initial(at));
+    fn grow<'a>(states: &'a mut Vec<A::State>, algorithm: &A, key: KeyId, at: SimTime) -> &'a mut A::State {
+        states.resize_with(key.index() + 1, || algorithm.initial(at));
+        &mut states[key.index()]
     }
 
     /// Brings what these keys need into the cache: loads that do not wait for each other.
@@ -271,13 +271,12 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
             // Every wait is written, and kept if it is one: that is hard to foretell.
             let (mut waits, mut delayed) = ([(0, 0); 64], 0);
             for (i, ((at, key), cost)) in at.iter().zip(key).zip(cost).enumerate() {
-                if key.index() >= self.states.len() {
-                    self.grow(*key, *at);
-                }
-                let (admitted, wait) = {
-                    self.algorithm.tick(&mut tick, *at);
-                    self.algorithm.settle(&mut self.states[key.index()], &tick, *at, *cost)
+                let state = match self.states.get_mut(key.index()) {
+                    Some(state) => state,
+                    None => Self::grow(&mut self.states, &self.algorithm, *key, *at),
                 };
+                self.algorithm.tick(&mut tick, *at);
+                let (admitted, wait) = self.algorithm.settle(state, &tick, *at, *cost);
                 word |= u64::from(admitted) << i;
                 if A::DELAYS {
                     waits[delayed] = ((chunk * 64 + i) as u32, wait);
