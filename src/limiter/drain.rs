@@ -22,7 +22,7 @@ impl<A: Amount> Fill<A> {
 
     /// Reads it, so that it is in the cache.
     #[inline(always)]
-    pub const fn touch(&self) -> u64 {
+    pub const fn prefetch(&self) -> u64 {
         self.last as u64
     }
 

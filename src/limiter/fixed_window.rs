@@ -132,7 +132,7 @@ impl Algorithm for FixedWindow {
     type Tick = ClockEnd;
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
+    fn prefetch(&self, state: &Self::State) -> u64 {
         state.used
     }
 

@@ -66,7 +66,7 @@ impl<T: Ticks> Algorithm for Gcra<T> {
     type Tick = ();
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
+    fn prefetch(&self, state: &Self::State) -> u64 {
         state.wide() as u64
     }
 

@@ -222,7 +222,7 @@ impl<A: Algorithm> Keyed<A> {
     }
 
     #[inline]
-    fn touch(&mut self, key: KeyId, at: SimTime) -> &mut A::State {
+    fn state(&mut self, key: KeyId, at: SimTime) -> &mut A::State {
         if key.index() >= self.states.len() {
             Self::grow(&mut self.states, &self.algorithm, key, at);
         }
@@ -236,12 +236,12 @@ impl<A: Algorithm> Keyed<A> {
     }
 
     /// Brings what these keys need into the cache: loads that do not wait for each other.
-    fn fetch(&self, keys: &[KeyId]) {
+    fn prefetch(&self, keys: &[KeyId]) {
         let mut seen = 0;
         // Neighbours of the same key need it once.
         for run in keys.chunk_by(|a, b| a == b) {
             if let Some(state) = self.states.get(run[0].index()) {
-                seen ^= self.algorithm.touch(state);
+                seen ^= self.algorithm.prefetch(state);
             }
         }
         std::hint::black_box(seen);
@@ -265,7 +265,7 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
         let far = size_of_val(&*self.states) > NEAR;
         for (chunk, ((at, key), cost)) in columns.enumerate() {
             if far {
-                self.fetch(key);
+                self.prefetch(key);
             }
             let mut word = 0;
             // Every wait is written, and kept if it is one: that is hard to foretell.
@@ -289,7 +289,7 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
     }
 
     fn decide(&mut self, key: KeyId, at: SimTime, cost: u64) -> Decision {
-        self.touch(key, at);
+        self.state(key, at);
         self.algorithm.decide(&mut self.states[key.index()], at, cost)
     }
 
@@ -298,12 +298,12 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
     }
 
     fn charge(&mut self, key: KeyId, at: SimTime, cost: u64) {
-        self.touch(key, at);
+        self.state(key, at);
         self.algorithm.charge(&mut self.states[key.index()], at, cost);
     }
 
     fn refuse(&mut self, key: KeyId, at: SimTime, cost: u64) {
-        self.touch(key, at);
+        self.state(key, at);
         self.algorithm.refuse(&mut self.states[key.index()], at, cost);
     }
 
@@ -343,7 +343,7 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
 
     fn commit(&mut self, key: KeyId, at: SimTime, snapshot: Snapshot) {
         let state = snapshot.0.downcast().expect("a snapshot goes back to the limiter it came from");
-        *self.touch(key, at) = *state;
+        *self.state(key, at) = *state;
     }
 
     fn size(&self) -> StateSize {

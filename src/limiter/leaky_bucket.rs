@@ -103,7 +103,7 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
     type Tick = ();
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
+    fn prefetch(&self, state: &Self::State) -> u64 {
         state.wide() as u64
     }
 
@@ -190,8 +190,8 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
     type Tick = ();
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
-        state.touch()
+    fn prefetch(&self, state: &Self::State) -> u64 {
+        state.prefetch()
     }
 
     fn initial(&self, at: SimTime) -> Fill<A> {

@@ -160,7 +160,7 @@ pub trait Algorithm {
     }
 
     /// Reads what a decision reads first, so that it is in the cache.
-    fn touch(&self, state: &Self::State) -> u64;
+    fn prefetch(&self, state: &Self::State) -> u64;
 
     /// [`decide`](Self::decide) in a batch, as numbers: whether the attempt is admitted, and its wait
     /// in nanoseconds.

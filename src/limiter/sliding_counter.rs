@@ -312,7 +312,7 @@ impl<C: Counts, G: Grid> Algorithm for SlidingCounter<C, G> {
     type Tick = Bucket;
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
+    fn prefetch(&self, state: &Self::State) -> u64 {
         state.counts.as_ref().first().copied().unwrap_or(0)
     }
 

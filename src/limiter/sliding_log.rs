@@ -5,9 +5,9 @@
 //! with the inclusive edge the entries in `[t - window, t]`.
 //!
 //! # State
-//! A ring of entries that grows on demand: 48 bytes a key where every cost is one, 8 for each entry
-//! from the third on; else 64 and 16. What has left makes place before it grows, and it holds
-//! never more entries than the limit has units.
+//! A ring that grows on demand: 48 bytes a key with places for two entries where every cost is one,
+//! and beyond two 8 bytes a place, their number doubling; else 64 and 16. What has left makes place
+//! before it grows, and it never holds more entries than the limit has units.
 //!
 //! # Worst case
 //! `limit * ceil(T / window)` units in any half-open span T: never more than the limit in a window,
@@ -264,7 +264,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
     type Tick = ();
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
+    fn prefetch(&self, state: &Self::State) -> u64 {
         state.sum ^ state.entries.back().map_or(0, |newest| newest.at() as u64)
     }
 

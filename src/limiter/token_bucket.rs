@@ -117,8 +117,8 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
     type Tick = ();
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
-        state.touch()
+    fn prefetch(&self, state: &Self::State) -> u64 {
+        state.prefetch()
     }
 
     fn initial(&self, at: SimTime) -> Fill<A> {
@@ -228,7 +228,7 @@ impl Algorithm for SteppedBucket {
     type Tick = ();
 
     #[inline(always)]
-    fn touch(&self, state: &Self::State) -> u64 {
+    fn prefetch(&self, state: &Self::State) -> u64 {
         state.missing
     }
 

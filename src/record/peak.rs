@@ -259,7 +259,7 @@ impl<const N: usize> PeakWindow<N> {
     }
 
     /// Brings what these keys need into the cache: loads that do not wait for each other.
-    fn touch(&self, keys: &[KeyId]) {
+    fn prefetch(&self, keys: &[KeyId]) {
         let mut seen = 0;
         // Neighbours of the same key need it once.
         for run in keys.chunk_by(|a, b| a == b) {
@@ -420,7 +420,7 @@ impl<const N: usize> PeakWindow<N> {
         let mut waits = verdicts.waits.iter().peekable();
         for (chunk, word) in verdicts.admitted.words().iter().enumerate() {
             let rows = chunk * 64..batch.len().min(chunk * 64 + 64);
-            self.touch(&batch.keys[self.column][rows]);
+            self.prefetch(&batch.keys[self.column][rows]);
             let mut word = *word;
             while word != 0 {
                 let row = chunk * 64 + word.trailing_zeros() as usize;
@@ -447,7 +447,7 @@ impl<const N: usize> PeakWindow<N> {
         }
         let keys = rows.key.chunks(64).zip(rows.row.chunks(64));
         for ((keys, numbers), (at, cost)) in keys.zip(rows.at.chunks(64).zip(rows.cost.chunks(64))) {
-            self.touch(keys);
+            self.prefetch(keys);
             for (((key, row), at), cost) in keys.iter().zip(numbers).zip(at).zip(cost) {
                 let row = *row as usize;
                 let mut streams = 0;
@@ -479,7 +479,7 @@ impl<const N: usize> Observer for PeakWindow<N> {
         for chunk in 0..batch.len().div_ceil(64) {
             let words = self.streams_of(chunk, verdicts);
             let rows = chunk * 64..batch.len().min(chunk * 64 + 64);
-            self.touch(&batch.keys[self.column][rows.clone()]);
+            self.prefetch(&batch.keys[self.column][rows.clone()]);
             for row in rows {
                 let mut streams = 0;
                 for (i, word) in words.iter().enumerate() {
