@@ -151,7 +151,14 @@ impl Verdicts {
         self.waits.clear();
     }
 
-    /// Appends the decision on row `row`.
+    /// How long row `row` waits, in nanoseconds; zero unless delayed.
+    #[must_use]
+    pub fn wait(&self, row: usize) -> u64 {
+        let place = self.waits.binary_search_by_key(&row, |(delayed, _)| *delayed as usize);
+        place.map_or(0, |place| self.waits[place].1)
+    }
+
+    /// Appends the decision on the next row.
     pub fn push(&mut self, decision: Decision) {
         if let Decision::Delay(wait) = decision {
             self.waits.push((self.admitted.len() as u32, wait.short_nanos()));

@@ -31,8 +31,6 @@ impl Tap for DecisionTap {
         true
     }
 
-    fn before(&mut self, _batch: &Batch, _row: usize, _lane: &Lane) {}
-
     fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane) {
         let (key, at) = (batch.keys[lane.plan().column][row], batch.at[row]);
         let level = lane.level(key, at);

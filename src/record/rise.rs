@@ -19,9 +19,13 @@ pub struct PeakRise {
     plan: LanePlan,
     window: i64,
     keys: Vec<KeyRing>,
-    /// For each lane, the most so far, if its releases come in order of time.
+    /// For each lane, the most so far, and the peak that it ends with: behind it nothing rises.
     highest: Vec<u64>,
-    courses: Vec<PeakCourse>,
+    peaks: Vec<u64>,
+    /// When the last lane to reach its peak did.
+    reached: i64,
+    /// For each lane, a course a look.
+    courses: Vec<Vec<PeakCourse>>,
 }
 
 /// What was released of one key in the last window.
@@ -34,9 +38,10 @@ struct KeyRing {
 }
 
 impl PeakRise {
-    /// Follows all these lanes through a span; keeps at most `keep` records of each.
+    /// Follows all these lanes, whose peaks over the whole run are known, through the spans of some
+    /// looks; keeps at most `keep` records of each.
     #[must_use]
-    pub fn of(lanes: &[LanePlan], window: SimDuration, columns: Columns, keep: usize) -> Vec<Self> {
+    pub fn of(lanes: &[LanePlan], peaks: &[u64], window: SimDuration, looks: &[Columns], keep: usize) -> Vec<Self> {
         let window = i64::try_from(window.short_nanos()).expect("a configured span is below 2^62");
         let mut groups: Vec<Self> = Vec::new();
         for (lane, plan) in lanes.iter().enumerate() {
@@ -52,21 +57,26 @@ impl PeakRise {
                     window,
                     keys: Vec::new(),
                     highest: Vec::new(),
+                    peaks: Vec::new(),
+                    reached: i64::MIN,
                     courses: Vec::new(),
                 }),
             }
         }
         for group in &mut groups {
             group.highest = vec![0; group.lanes.len()];
-            group.courses = vec![PeakCourse::new(columns, keep); group.lanes.len()];
+            group.peaks = group.lanes.iter().map(|lane| peaks[*lane]).collect();
+            let courses: Vec<_> = looks.iter().map(|columns| PeakCourse::new(*columns, keep)).collect();
+            group.courses = vec![courses; group.lanes.len()];
         }
         groups
     }
 
-    /// For each lane, by number, how its peak rose.
+    /// For each lane, by number, how its peak rose in each look.
     #[must_use]
-    pub fn finish(self) -> Vec<(usize, Passage<u64>)> {
-        self.lanes.into_iter().zip(self.courses.into_iter().map(PeakCourse::finish)).collect()
+    pub fn finish(self) -> Vec<(usize, Vec<Passage<u64>>)> {
+        let passages = self.courses.into_iter().map(|looks| looks.into_iter().map(PeakCourse::finish).collect());
+        self.lanes.into_iter().zip(passages).collect()
     }
 
     /// Arrival number `number` released units of a key in these lanes, one bit each.
@@ -88,8 +98,11 @@ impl PeakRise {
         for (i, sum) in sums.iter_mut().enumerate().filter(|(i, _)| lanes >> i & 1 == 1) {
             *sum += units;
             if unordered || *sum > self.highest[i] {
-                self.highest[i] = self.highest[i].max(*sum);
-                self.courses[i].note(at, number, *sum);
+                if *sum > self.highest[i] {
+                    self.highest[i] = *sum;
+                    self.reached = self.reached.max(at);
+                }
+                self.courses[i].iter_mut().for_each(|course| course.note(at, number, *sum));
             }
         }
     }
@@ -98,6 +111,10 @@ impl PeakRise {
 impl Observer for PeakRise {
     fn observe(&mut self, step: &Step, verdicts: &[Verdicts]) {
         let batch = &step.batch;
+        // What is released from the last peak on cannot pass it, nor be noted before it.
+        if self.highest == self.peaks && batch.at.first().is_some_and(|at| at.nanos() >= self.reached) {
+            return;
+        }
         let subject = Lane::subject(&self.plan, batch);
         let mut waits = verdicts[self.lanes[0]].waits.iter().peekable();
         for row in 0..batch.len() {

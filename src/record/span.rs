@@ -1,13 +1,13 @@
-//! A close look at one span: counts, trailing sums and levels by column, single decisions while
-//! they are few.
+//! A close look at one span: counts and trailing sums by column.
 
 use super::{Course, Passage, PeakCourse};
-use crate::limiter::{Decision, KeyId, Used, Verdicts};
-use crate::report::{Counts, DecisionDetail, DecisionKind, Extent, LaneDetail};
-use crate::sim::{Lane, LanePlan, Observer, Step, Tap};
+use crate::limiter::{KeyId, Verdicts};
+use crate::report::{Counts, LaneDetail};
+use crate::sim::{LanePlan, Observer, Step};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The columns of a span.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,30 @@ impl Columns {
         (span < u64::MAX >> 12 && self.count < 1 << 12).then_some(span)
     }
 
+    /// Where in a batch the rows within the span begin and end.
+    #[must_use]
+    pub fn rows(&self, batch: &Batch) -> (usize, usize) {
+        let first = batch.at.partition_point(|at| *at < self.from);
+        (first, first + batch.at[first..].partition_point(|at| *at < self.until))
+    }
+
+    /// Rows within the span, as runs that lie in one column.
+    pub fn runs<'a>(
+        &'a self,
+        batch: &'a Batch,
+        rows: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
+        let mut row = rows.start;
+        std::iter::from_fn(move || {
+            let rest = batch.at.get(row..rows.end).filter(|rest| !rest.is_empty())?;
+            let column = self.column(rest[0].nanos())?;
+            let edge = self.edge(column + 1);
+            let first = row;
+            row += rest.partition_point(|at| at.nanos() < edge);
+            Some((column, first..row))
+        })
+    }
+
     fn span(&self) -> i128 {
         i128::from(self.until.nanos()) - i128::from(self.from.nanos())
     }
@@ -77,6 +101,19 @@ impl Whose {
     }
 }
 
+/// The rows of one key in a column of keys.
+pub(super) fn rows_of(keys: &[KeyId], key: KeyId) -> impl Iterator<Item = usize> + '_ {
+    keys.iter().enumerate().filter(move |(_, other)| **other == key).map(|(row, _)| row)
+}
+
+/// What was decided on a range of rows.
+pub(super) fn tally(verdicts: &Verdicts, rows: Range<usize>) -> Counts {
+    let place = |row: usize| verdicts.waits.partition_point(|(delayed, _)| (*delayed as usize) < row);
+    let admitted = verdicts.admitted.count(rows.clone());
+    let delayed = (place(rows.end) - place(rows.start)) as u64;
+    Counts { allowed: admitted - delayed, delayed, denied: rows.len() as u64 - admitted }
+}
+
 /// Counts one lane's decisions by column and follows the releases of one key.
 #[derive(Debug)]
 pub struct SpanRecorder {
@@ -87,9 +124,9 @@ pub struct SpanRecorder {
     tracked: Option<KeyId>,
     window: Option<i64>,
     /// Counts before the span.
-    pub before: Counts,
+    before: Counts,
     /// Counts in each column.
-    pub counts: Vec<Counts>,
+    counts: Vec<Counts>,
     live: VecDeque<(i64, u64)>,
     sum: u64,
     trailing: Course,
@@ -127,16 +164,47 @@ impl SpanRecorder {
         }
     }
 
-    fn count(&mut self, at: i64, kind: DecisionKind) {
-        let counts = match self.columns.column(at) {
-            Some(column) => &mut self.counts[column],
-            None if at < self.columns.from.nanos() => &mut self.before,
-            None => return,
-        };
-        match kind {
-            DecisionKind::Allow => counts.allowed += 1,
-            DecisionKind::Delay => counts.delayed += 1,
-            DecisionKind::Deny => counts.denied += 1,
+    /// Counts the decisions on a batch, whose rows are in order of time.
+    fn count(&mut self, batch: &Batch, verdicts: &Verdicts) {
+        match self.whose {
+            Whose::All => {
+                let (first, last) = self.columns.rows(batch);
+                self.before += tally(verdicts, 0..first);
+                for (column, rows) in self.columns.runs(batch, first..last) {
+                    self.counts[column] += tally(verdicts, rows);
+                }
+            }
+            Whose::Key(key) => {
+                for row in rows_of(&batch.keys[0], key) {
+                    let at = batch.at[row].nanos();
+                    match self.columns.column(at) {
+                        Some(column) => self.counts[column] += tally(verdicts, row..row + 1),
+                        None if at < self.columns.from.nanos() => self.before += tally(verdicts, row..row + 1),
+                        None => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows what was released of the tracked key.
+    fn follow(&mut self, batch: &Batch, verdicts: &Verdicts, key: KeyId, window: i64) {
+        for row in rows_of(&batch.keys[self.plan.column], key) {
+            // What takes nothing never waits: it may overtake, and has no units to show.
+            let cost = batch.cost[row];
+            if !verdicts.admitted.get(row) || self.plan.exempts(batch.source[row]) || cost == 0 {
+                continue;
+            }
+            let released = batch.at[row].nanos() + verdicts.wait(row) as i64;
+            self.expire(released, window);
+            self.live.push_back((released, cost));
+            self.sum += cost;
+            let number = batch.first + row as u64 + 1;
+            self.trailing.set(released, number, self.sum);
+            if self.sum > self.highest {
+                self.highest = self.sum;
+                self.peak.note(released, number, self.sum);
+            }
         }
     }
 
@@ -149,7 +217,8 @@ impl SpanRecorder {
         }
     }
 
-    /// What was found. `level` is left to a [`LevelTap`]; without a limit, nothing was followed.
+    /// What was found. The level is left to a [`LevelCourse`](super::LevelCourse); without a limit,
+    /// nothing was followed.
     #[must_use]
     pub fn finish(mut self) -> LaneDetail {
         let mut detail = LaneDetail { before: self.before, ..LaneDetail::default() };
@@ -167,205 +236,10 @@ impl SpanRecorder {
 
 impl Observer for SpanRecorder {
     fn observe(&mut self, step: &Step, verdicts: &[Verdicts]) {
-        let (batch, verdict) = (&step.batch, &verdicts[self.lane]);
-        let mut waits = verdict.waits.iter().peekable();
-        for row in 0..batch.len() {
-            let wait = waits.next_if(|(delayed, _)| *delayed as usize == row).map_or(0, |(_, wait)| *wait);
-            let admitted = verdict.admitted.get(row);
-            let at = batch.at[row].nanos();
-            if self.whose.counts(batch, row) {
-                let kind = match (admitted, wait) {
-                    (false, _) => DecisionKind::Deny,
-                    (true, 0) => DecisionKind::Allow,
-                    (true, _) => DecisionKind::Delay,
-                };
-                self.count(at, kind);
-            }
-            if let Some(window) = self.window
-                && admitted
-                && self.tracked == Some(batch.keys[self.plan.column][row])
-                && !self.plan.exempts(batch.source[row])
-                // What takes nothing never waits: it may overtake, and has no units to show.
-                && batch.cost[row] > 0
-            {
-                let released = at + wait as i64;
-                self.expire(released, window);
-                self.live.push_back((released, batch.cost[row]));
-                self.sum += batch.cost[row];
-                let number = batch.first + row as u64 + 1;
-                self.trailing.set(released, number, self.sum);
-                if self.sum > self.highest {
-                    self.highest = self.sum;
-                    self.peak.note(released, number, self.sum);
-                }
-            }
-        }
-    }
-}
-
-/// Follows the level of one key, and keeps single decisions while they are few.
-#[derive(Debug)]
-pub struct LevelTap {
-    columns: Columns,
-    whose: Whose,
-    tracked: Option<KeyId>,
-    extents: Vec<Extent>,
-    low: f64,
-    high: f64,
-    /// The level after the last arrival of the key, and when: it counts if it lasts.
-    latest: Option<(i64, f64)>,
-    /// The most that can be in use.
-    pub limit: u64,
-    keep: usize,
-    /// Decisions in the span, while they are few; more than `keep`: too many, none kept.
-    pub decisions: Vec<DecisionDetail>,
-    seen: usize,
-}
-
-fn units(used: Used) -> f64 {
-    used.numerator as f64 / used.denominator as f64
-}
-
-impl LevelTap {
-    /// Follows `tracked`, a key of the lane's column; keeps at most `keep` decisions.
-    #[must_use]
-    pub fn new(columns: Columns, whose: Whose, tracked: Option<KeyId>, keep: usize) -> Self {
-        Self {
-            columns,
-            whose,
-            tracked,
-            extents: Vec::with_capacity(columns.count),
-            low: f64::INFINITY,
-            high: f64::NEG_INFINITY,
-            latest: None,
-            limit: 0,
-            keep,
-            decisions: Vec::new(),
-            seen: 0,
-        }
-    }
-
-    fn note(&mut self, value: f64) {
-        self.low = self.low.min(value);
-        self.high = self.high.max(value);
-    }
-
-    /// Notes the level after the last arrival if it has lasted until `at`.
-    fn settle(&mut self, at: i64) {
-        if let Some((since, value)) = self.latest
-            && since < at
-        {
-            self.note(value);
-            self.latest = None;
-        }
-    }
-
-    /// Samples the ends of all columns that end at or before `at`.
-    fn sample(&mut self, at: i64, lane: &Lane) {
-        let Some(key) = self.tracked else { return };
-        while self.extents.len() < self.columns.count && self.columns.edge(self.extents.len() + 1) <= at {
-            if self.extents.is_empty() && self.low == f64::INFINITY {
-                // Nothing of this key in the first column: its level only fell there.
-                self.begin(key, lane);
-            }
-            self.settle(self.columns.edge(self.extents.len() + 1));
-            // The column's last instant: what the next one begins with is its own.
-            let end = (self.columns.edge(self.extents.len() + 1) - 1).max(self.columns.from.nanos());
-            let last = units(lane.usage(key, SimTime::from_nanos(end)));
-            self.note(last);
-            self.extents.push(Extent { min: self.low, max: self.high, last });
-            (self.low, self.high) = (last, last);
-        }
-    }
-
-    /// Notes the level at the span's beginning.
-    fn begin(&mut self, key: KeyId, lane: &Lane) {
-        let level = lane.level(key, self.columns.from);
-        self.limit = level.limit;
-        self.note(units(level.used));
-    }
-
-    /// The level in each column, once the lane has seen all arrivals of the span.
-    #[must_use]
-    pub fn finish(&mut self, lane: &Lane) -> Vec<Extent> {
-        self.sample(i64::MAX, lane);
-        std::mem::take(&mut self.extents)
-    }
-
-    /// The decisions kept; `None` if there were too many.
-    #[must_use]
-    pub fn take_decisions(&mut self) -> Option<Vec<DecisionDetail>> {
-        (self.seen <= self.keep).then(|| std::mem::take(&mut self.decisions))
-    }
-}
-
-impl Tap for LevelTap {
-    fn wants(&self, batch: &Batch) -> bool {
-        // Until all columns are sampled, even a batch behind the span: its first row closes them.
-        let unfinished = self.tracked.is_some() && self.extents.len() < self.columns.count;
-        let (Some(first), Some(last)) = (batch.at.first(), batch.at.last()) else { return false };
-        *last >= self.columns.from && (*first < self.columns.until || unfinished)
-    }
-
-    fn before(&mut self, batch: &Batch, row: usize, lane: &Lane) {
-        let at = batch.at[row].nanos();
-        if at < self.columns.from.nanos() {
-            return;
-        }
-        self.sample(at.min(self.columns.until.nanos()), lane);
-        if let Some(key) = self.tracked
-            && at < self.columns.until.nanos()
-            && batch.keys[lane.plan().column][row] == key
-        {
-            if self.extents.is_empty() && self.low == f64::INFINITY {
-                self.begin(key, lane);
-            }
-            // What it was until now: at this instant something may have left already.
-            let until = batch.at[row].nanos() - 1;
-            if until >= self.columns.edge(self.extents.len()) && self.latest.is_none_or(|(since, _)| since <= until) {
-                self.note(units(lane.usage(key, SimTime::from_nanos(until))));
-            }
-            self.settle(batch.at[row].nanos());
-        }
-    }
-
-    fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane) {
-        let at = batch.at[row];
-        if at < self.columns.from || at >= self.columns.until {
-            return;
-        }
-        let key = batch.keys[lane.plan().column][row];
-        let tracked = self.tracked == Some(key);
-        let counted = self.whose.counts(batch, row);
-        if tracked {
-            self.latest = Some((at.nanos(), units(lane.usage(key, at))));
-        }
-        if counted {
-            self.seen += 1;
-            if self.seen > self.keep {
-                self.decisions = Vec::new();
-                return;
-            }
-            let level = lane.level(key, at);
-            let (kind, wait_ns) = match decision {
-                Decision::Allow => (DecisionKind::Allow, 0),
-                Decision::Delay(wait) => (DecisionKind::Delay, wait.short_nanos()),
-                Decision::Deny => (DecisionKind::Deny, 0),
-            };
-            let retry_after_ns = if kind == DecisionKind::Deny {
-                lane.retry_after(key, at, batch.cost[row]).map(SimDuration::nanos)
-            } else {
-                None
-            };
-            self.decisions.push(DecisionDetail {
-                kind,
-                wait_ns,
-                remaining: level.remaining,
-                next_ns: level.next.nanos(),
-                full_ns: level.full.nanos(),
-                used: tracked.then(|| units(level.used)),
-                retry_after_ns,
-            });
+        let verdicts = &verdicts[self.lane];
+        self.count(&step.batch, verdicts);
+        if let (Some(window), Some(key)) = (self.window, self.tracked) {
+            self.follow(&step.batch, verdicts, key, window);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Decisions over time, in bins that double their width when they run out.
 
+use super::span::tally;
 use crate::limiter::{Bits, Verdicts};
 use crate::report::Counts;
 use crate::sim::{Observer, Step};
@@ -102,22 +103,11 @@ impl Observer for Timeline {
         while start < at.len() {
             let bin = self.bin(at[start].nanos());
             let end = start + at[start..].partition_point(|at| self.bin(at.nanos()) == bin);
-            for (bins, verdict) in self.lanes.iter_mut().zip(verdicts) {
-                let admitted = verdict.admitted.count(start..end);
-                let tally = &mut bins[bin as usize];
-                tally.allowed += admitted;
-                tally.denied += (end - start) as u64 - admitted;
+            for (bins, verdicts) in self.lanes.iter_mut().zip(verdicts) {
+                bins[bin as usize] += tally(verdicts, start..end);
             }
             self.split[bin as usize] += split.count(start..end);
             start = end;
-        }
-        for (lane, verdict) in verdicts.iter().enumerate().take(self.lanes.len()) {
-            for (row, _) in &verdict.waits {
-                let bin = self.bin(at[*row as usize].nanos()) as usize;
-                let tally = &mut self.lanes[lane][bin];
-                tally.allowed -= 1;
-                tally.delayed += 1;
-            }
         }
     }
 }

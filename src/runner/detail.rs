@@ -2,12 +2,14 @@
 
 use super::Outcome;
 use crate::error::Error;
-use crate::limiter::{Bits, FixedWindowSpec, KeyId, LimiterSpec, Verdicts, WindowAnchor};
-use crate::record::{Columns, LevelTap, PeakRise, SpanRecorder, Whose};
-use crate::report::{ArrivalDetail, Detail, LaneDetail};
+use crate::limiter::{FixedWindowSpec, KeyId, LimiterSpec, WindowAnchor};
+use crate::record::{
+    Columns, KeptArrival, KeptArrivals, KeptDecisions, LevelCourse, Passage, PeakRise, SpanRecorder, Whose,
+};
+use crate::report::{ArrivalDetail, DecisionDetail, Detail, LaneDetail};
 use crate::scenario::Plan;
-use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
-use crate::time::{SimTime, round_instants};
+use crate::sim::{Lane, LanePlan, Observer, Options, Step, Tap, replay};
+use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic, display_key};
 
 /// Which span to look at, and how closely.
@@ -25,55 +27,104 @@ pub struct Closeup {
     pub key: Option<KeyId>,
 }
 
-/// Round instants of a span at most.
-const TICKS: usize = 4;
-
 /// Ends of clock windows in a span at most.
 const RESTARTS: usize = 8;
 
-/// Keeps the arrivals of a span, while they are few, and counts them between round instants.
-struct Arrivals {
-    columns: Columns,
-    whose: Whose,
-    keep: usize,
-    before: u64,
-    within: u64,
-    ticks: Vec<SimTime>,
-    between_ticks: Vec<u64>,
-    kept: Vec<(u64, SimTime, KeyId, u64)>,
-    split: Vec<u64>,
+/// What is recorded of one span.
+struct Look {
+    closeup: Closeup,
+    arrivals: KeptArrivals,
+    spans: Vec<SpanRecorder>,
+    levels: Vec<LevelCourse>,
 }
 
-impl Observer for Arrivals {
-    fn observe(&mut self, step: &Step, verdicts: &[Verdicts]) {
-        let batch = &step.batch;
-        let first = batch.at.partition_point(|at| *at < self.columns.from);
-        let last = batch.at.partition_point(|at| *at < self.columns.until);
-        let counted = |row: &usize| match self.whose {
-            Whose::All => true,
-            Whose::Key(key) => batch.keys[0][*row] == key,
+impl Closeup {
+    fn columns(&self) -> Columns {
+        Columns { from: self.from, until: self.until, count: self.columns.max(1) }
+    }
+
+    fn whose(&self) -> Whose {
+        self.key.map_or(Whose::All, Whose::Key)
+    }
+
+    /// The keys of the lanes' columns that are followed: a lane that counts by something else than
+    /// the traffic's key follows its own notable one.
+    fn tracked(&self, plan: &Plan, outcome: &Outcome) -> Vec<Option<KeyId>> {
+        let lanes = plan.lanes.iter().zip(&outcome.index.notable_keys);
+        lanes.map(|(lane, notable)| if lane.column == 0 { self.key.or(*notable) } else { *notable }).collect()
+    }
+}
+
+impl Look {
+    fn new(plan: &Plan, closeup: Closeup, tracked: &[Option<KeyId>]) -> Self {
+        let (columns, whose, workload) = (closeup.columns(), closeup.whose(), plan.workload());
+        let window = plan.limit.map(|limit| limit.window);
+        let lanes = || plan.lanes.iter().zip(tracked);
+        let span = |(i, (lane, key)): (usize, (&LanePlan, &Option<KeyId>))| {
+            SpanRecorder::new(i, lane, columns, whose, *key, window, closeup.keep)
         };
-        self.before += (0..first).filter(counted).count() as u64;
-        if first == last {
-            return;
+        Self {
+            closeup,
+            arrivals: KeptArrivals::new(columns, whose, closeup.keep),
+            spans: lanes().enumerate().map(span).collect(),
+            levels: lanes().map(|(lane, key)| LevelCourse::new(lane, &workload, columns, *key)).collect(),
         }
-        let mut split = Bits::default();
-        split.fill_zero(batch.len());
-        for verdict in verdicts {
-            split.mark_differences(&verdicts[0].admitted, &verdict.admitted);
+    }
+
+    fn observers(&mut self) -> impl Iterator<Item = Box<dyn Observer + '_>> {
+        let spans = self.spans.iter_mut().map(|span| Box::new(span) as Box<dyn Observer>);
+        let levels = self.levels.iter_mut().map(|level| Box::new(level) as Box<dyn Observer>);
+        std::iter::once(Box::new(&mut self.arrivals) as Box<dyn Observer>).chain(spans).chain(levels)
+    }
+
+    fn finish(
+        self,
+        plan: &Plan,
+        traffic: &Traffic,
+        tracked: &[Option<KeyId>],
+        decisions: Vec<Vec<DecisionDetail>>,
+        peaks: Vec<Passage<u64>>,
+    ) -> Detail {
+        let Self { closeup, arrivals, spans, levels } = self;
+        let few = arrivals.within <= closeup.keep as u64;
+        let recorded = spans.into_iter().zip(levels).zip(decisions);
+        let mut lanes: Vec<LaneDetail> = recorded
+            .zip(plan.lanes.iter().zip(tracked))
+            .map(|(((span, level), decisions), (lane, key))| {
+                let (level, level_limit) = level.finish();
+                LaneDetail {
+                    key: key.map(|key| display_key(traffic.keys(lane.column).name(key.0))),
+                    level,
+                    level_limit,
+                    restarts: restarts(&lane.limiter, closeup.from, closeup.until),
+                    decisions: if few { decisions } else { Vec::new() },
+                    ..span.finish()
+                }
+            })
+            .collect();
+        for (lane, peak) in lanes.iter_mut().zip(peaks) {
+            (lane.peak_before, lane.peak, lane.peak_changes) = (peak.before, peak.columns, peak.changes);
         }
-        for row in (first..last).filter(counted) {
-            self.within += 1;
-            let stretch = self.ticks.partition_point(|tick| *tick <= batch.at[row]);
-            self.between_ticks[stretch] += 1;
-            if split.get(row)
-                && let Some(column) = self.columns.column(batch.at[row].nanos())
-            {
-                self.split[column] += 1;
-            }
-            if self.within <= self.keep as u64 {
-                self.kept.push((batch.first + row as u64 + 1, batch.at[row], batch.keys[0][row], batch.cost[row]));
-            }
+        let kept = if few { arrivals.kept } else { Vec::new() };
+        Detail {
+            from: closeup.from,
+            until: closeup.until,
+            columns: closeup.columns().count,
+            arrivals_before: arrivals.before,
+            arrivals_within: arrivals.within,
+            ticks: arrivals.ticks,
+            between_ticks: arrivals.between_ticks,
+            arrivals: kept
+                .into_iter()
+                .map(|KeptArrival { number, at, key, cost }| ArrivalDetail {
+                    number,
+                    at,
+                    key: display_key(traffic.keys(0).name(key.0)),
+                    cost,
+                })
+                .collect(),
+            split: arrivals.split,
+            lanes,
         }
     }
 }
@@ -89,116 +140,91 @@ pub fn detail(
     options: Options,
     go_on: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<Detail, Error> {
+    let [detail] = details(plan, outcome, [closeup], options, go_on)?;
+    Ok(detail)
+}
+
+/// Runs a plan again, once, and looks closely at several spans.
+///
+/// # Errors
+/// As [`detail`].
+pub fn details<const N: usize>(
+    plan: &Plan,
+    outcome: &Outcome,
+    closeups: [Closeup; N],
+    options: Options,
+    go_on: &mut (dyn FnMut() -> bool + Send),
+) -> Result<[Detail; N], Error> {
     if plan.traffic.entries.iter().any(|entry| entry.reads_stdin()) {
         return Err(Error::usage("standard input cannot be read twice for a closer look"));
     }
-    let columns = Columns { from: closeup.from, until: closeup.until, count: closeup.columns.max(1) };
-    let whose = closeup.key.map_or(Whose::All, Whose::Key);
-    let window = plan.limit.map(|limit| limit.window);
     let mut traffic = Traffic::open(&plan.traffic)?;
     let workload = plan.workload();
     let mut lanes: Vec<Lane> = plan.lanes.iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
-    // A lane that counts by something else follows its own notable key.
-    let tracked: Vec<Option<KeyId>> = plan
-        .lanes
-        .iter()
-        .zip(&outcome.index.notable_keys)
-        .map(|(lane, notable)| if lane.column == 0 { closeup.key.or(*notable) } else { *notable })
+    let tracked = closeups.map(|closeup| closeup.tracked(plan, outcome));
+    let mut looks: [Look; N] = std::array::from_fn(|i| Look::new(plan, closeups[i], &tracked[i]));
+    let mut rises = rises(plan, outcome, &closeups);
+    let mut decisions: Vec<[KeptDecisions; N]> = (0..lanes.len())
+        .map(|lane| {
+            std::array::from_fn(|i| {
+                let closeup = &closeups[i];
+                KeptDecisions::new(closeup.columns(), closeup.whose(), tracked[i][lane], closeup.keep)
+            })
+        })
         .collect();
-    let ticks = round_instants(closeup.from, closeup.until, TICKS);
-    let mut arrivals = Arrivals {
-        columns,
-        whose,
-        keep: closeup.keep,
-        before: 0,
-        within: 0,
-        between_ticks: vec![0; ticks.len() + 1],
-        ticks,
-        kept: Vec::new(),
-        split: vec![0; columns.count],
-    };
-    let mut spans: Vec<SpanRecorder> = plan
-        .lanes
-        .iter()
-        .zip(&tracked)
-        .enumerate()
-        .map(|(i, (lane, key))| SpanRecorder::new(i, lane, columns, whose, *key, window, closeup.keep))
-        .collect();
-    // The peak is that of any key, unless one key alone is looked at.
-    let mut rises = match (plan.limit, closeup.key) {
-        (Some(limit), None) => PeakRise::of(&plan.lanes, limit.window, columns, closeup.keep),
-        _ => Vec::new(),
-    };
-    let mut levels: Vec<LevelTap> =
-        tracked.iter().map(|key| LevelTap::new(columns, whose, *key, closeup.keep)).collect();
     {
         let mut taps: Vec<Option<Box<dyn Tap + '_>>> =
-            levels.iter_mut().map(|tap| Some(Box::new(tap) as Box<dyn Tap + '_>)).collect();
-        let mut observers: Vec<Box<dyn Observer + '_>> = vec![Box::new(&mut arrivals)];
+            decisions.iter_mut().map(|taps| Some(Box::new(&mut taps[..]) as Box<dyn Tap + '_>)).collect();
+        let mut observers: Vec<Box<dyn Observer + '_>> = looks.iter_mut().flat_map(Look::observers).collect();
         observers.extend(rises.iter_mut().map(|rise| Box::new(rise) as Box<dyn Observer + '_>));
-        observers.extend(spans.iter_mut().map(|span| Box::new(span) as Box<dyn Observer + '_>));
+        let until = closeups.iter().map(|closeup| closeup.until).max();
         let mut interrupted = false;
         let mut watch = |step: &Step| {
             interrupted = !go_on();
-            !interrupted && step.batch.at.last().is_none_or(|last| *last < closeup.until)
+            !interrupted && step.batch.at.last() < until.as_ref()
         };
         replay(&mut traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
         if interrupted {
             return Err(Error::Interrupted);
         }
     }
-    // A key that is followed may come only after the span, where the run was ended.
+    // A key that is followed may come only after the spans, where the run was ended.
     let mut rest = Batch::default();
-    for (lane, key) in lanes.iter().zip(&tracked) {
-        while key.is_some_and(|key| key.index() >= traffic.keys(lane.plan().column).len()) {
+    for (lane, key) in tracked.iter().flat_map(|keys| plan.lanes.iter().zip(keys)) {
+        while key.is_some_and(|key| key.index() >= traffic.keys(lane.column).len()) {
             traffic.fill(&mut rest, options.batch)?;
             if rest.is_empty() {
                 break;
             }
         }
     }
-    let few = arrivals.within <= closeup.keep as u64;
-    let mut lane_details: Vec<LaneDetail> = spans
-        .into_iter()
-        .zip(&mut levels)
-        .zip(&lanes)
-        .zip(&tracked)
-        .map(|(((span, level), lane), key)| LaneDetail {
-            key: key.map(|key| display_key(traffic.keys(lane.plan().column).name(key.0))),
-            level: level.finish(lane),
-            level_limit: level.limit,
-            restarts: restarts(&lane.plan().limiter, closeup.from, closeup.until),
-            decisions: if few { level.take_decisions().unwrap_or_default() } else { Vec::new() },
-            ..span.finish()
-        })
-        .collect();
-    for (lane, rise) in rises.into_iter().flat_map(PeakRise::finish) {
-        let lane = &mut lane_details[lane];
-        (lane.peak_before, lane.peak, lane.peak_changes) = (rise.before, rise.columns, rise.changes);
+    let mut kept: [Vec<Vec<DecisionDetail>>; N] = std::array::from_fn(|_| Vec::new());
+    for taps in decisions {
+        kept.iter_mut().zip(taps).for_each(|(kept, tap)| kept.push(tap.finish()));
     }
-    Ok(Detail {
-        from: closeup.from,
-        until: closeup.until,
-        columns: columns.count,
-        arrivals_before: arrivals.before,
-        arrivals_within: arrivals.within,
-        ticks: arrivals.ticks,
-        between_ticks: arrivals.between_ticks,
-        arrivals: if few {
-            let kept = arrivals.kept.into_iter();
-            kept.map(|(number, at, key, cost)| ArrivalDetail {
-                number,
-                at,
-                key: display_key(traffic.keys(0).name(key.0)),
-                cost,
-            })
-            .collect()
-        } else {
-            Vec::new()
-        },
-        split: arrivals.split,
-        lanes: lane_details,
-    })
+    let mut risen: Vec<(usize, Vec<Passage<u64>>)> = rises.into_iter().flat_map(PeakRise::finish).collect();
+    risen.sort_by_key(|(lane, _)| *lane);
+    let mut peaks: [Vec<Passage<u64>>; N] = std::array::from_fn(|_| Vec::new());
+    for (_, passages) in risen {
+        peaks.iter_mut().zip(passages).for_each(|(peaks, passage)| peaks.push(passage));
+    }
+    let mut parts = looks.into_iter().zip(&tracked).zip(kept).zip(peaks);
+    Ok(std::array::from_fn(|_| {
+        let (((look, tracked), decisions), peaks) = parts.next().expect("one a look");
+        look.finish(plan, &traffic, tracked, decisions, peaks)
+    }))
+}
+
+/// How the lanes' peaks rise: those of any key, unless one key alone is looked at.
+fn rises(plan: &Plan, outcome: &Outcome, closeups: &[Closeup]) -> Vec<PeakRise> {
+    let Some(limit) = plan.limit.filter(|_| closeups.iter().all(|closeup| closeup.key.is_none())) else {
+        return Vec::new();
+    };
+    let columns: Vec<Columns> = closeups.iter().map(Closeup::columns).collect();
+    let peaks: Vec<u64> =
+        outcome.report.lanes.iter().map(|lane| lane.peak.as_ref().map_or(0, |peak| peak.units)).collect();
+    let keep = closeups.iter().map(|closeup| closeup.keep).max().unwrap_or(0);
+    PeakRise::of(&plan.lanes, &peaks, limit.window, &columns, keep)
 }
 
 /// Where in a span windows of the clock end, for a limiter that counts by such windows alone.

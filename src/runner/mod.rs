@@ -5,7 +5,7 @@ mod levels;
 mod seek;
 mod sheet;
 
-pub use detail::{Closeup, detail};
+pub use detail::{Closeup, detail, details};
 pub use seek::{Search, seek};
 pub use sheet::sheet;
 

@@ -1,6 +1,6 @@
 //! What a comparison sheet draws: the whole run and its focus.
 
-use super::{Closeup, Outcome, detail};
+use super::{Closeup, Outcome, details};
 use crate::error::Error;
 use crate::record::whole;
 use crate::report::{Focus, Sheet};
@@ -11,7 +11,7 @@ use crate::time::{SimTime, round_spans};
 /// Runs a plan again for its comparison sheet.
 ///
 /// # Errors
-/// As [`detail()`].
+/// As [`detail`](super::detail()).
 pub fn sheet(
     plan: &Plan,
     outcome: &Outcome,
@@ -20,15 +20,13 @@ pub fn sheet(
 ) -> Result<Sheet, Error> {
     let report = &outcome.report;
     let window_ns = report.limit.map(|limit| limit.window_ns);
-    let mut look = |focus: Focus| {
+    let look = |focus: Focus| {
         let (from, until, columns) = round(report.instant(focus.from_ns), report.instant(focus.until_ns));
-        let closeup = Closeup { from, until, columns, keep: Sheet::KEEP, key: None };
-        detail(plan, outcome, closeup, options, go_on)
+        Closeup { from, until, columns, keep: Sheet::KEEP, key: None }
     };
-    Ok(Sheet {
-        whole: look(whole(&report.lanes, &report.offered, report.end_ns, window_ns))?,
-        focus: look(report.focus)?,
-    })
+    let looks = [look(whole(&report.lanes, &report.offered, report.end_ns, window_ns)), look(report.focus)];
+    let [whole, focus] = details(plan, outcome, looks, options, go_on)?;
+    Ok(Sheet { whole, focus })
 }
 
 /// A span widened to whole columns of a round width on round times of the clock, so that columns, bins

@@ -51,21 +51,16 @@ impl LanePlan {
 pub trait Tap: Send {
     /// Whether the rows of this batch are of interest.
     fn wants(&self, batch: &Batch) -> bool;
-    /// Row `row` is about to be decided.
-    fn before(&mut self, batch: &Batch, row: usize, lane: &Lane);
     /// Row `row` was decided.
     fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane);
 }
 
-impl<T: Tap + ?Sized> Tap for &mut T {
+impl<T: Tap> Tap for &mut [T] {
     fn wants(&self, batch: &Batch) -> bool {
-        (**self).wants(batch)
-    }
-    fn before(&mut self, batch: &Batch, row: usize, lane: &Lane) {
-        (**self).before(batch, row, lane);
+        self.iter().any(|tap| tap.wants(batch))
     }
     fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane) {
-        (**self).after(batch, row, decision, lane);
+        self.iter_mut().for_each(|tap| tap.after(batch, row, decision, lane));
     }
 }
 
@@ -265,7 +260,6 @@ impl Lane {
         self.verdicts.clear();
         for row in 0..batch.len() {
             let (key, at, cost) = (batch.keys[self.plan.column][row], batch.at[row], batch.cost[row]);
-            tap.before(batch, row, self);
             let decision = self.decide(batch.source[row], key, at, cost);
             self.verdicts.push(decision);
             tap.after(batch, row, decision, self);
