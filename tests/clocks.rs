@@ -43,8 +43,7 @@ fn coarse(limiter: impl Strategy<Value = LimiterSpec>) -> impl Strategy<Value = 
     });
     (attempts, 1..25_u64).prop_map(|((limiter, mut attempts), tick)| {
         attempts.truncate(12);
-        let plan =
-            LanePlan { name: "lane".to_owned(), limiter, column: 0, exempt: Vec::new(), clock_resolution: Some(tick) };
+        let plan = LanePlan { clock_resolution: Some(tick), ..LanePlan::plain("lane".to_owned(), limiter) };
         (plan, attempts)
     })
 }

@@ -29,7 +29,7 @@ pub use ring::Ring;
 pub use schedule::Ticks;
 pub use sliding_counter::{CounterAnchor, Oldest, SlidingCounter, SlidingCounterSpec};
 pub use sliding_log::{Edge, Entry, SlidingLog, SlidingLogSpec, UnitEntry, WeightedEntry};
-pub use spec::{LimiterSpec, Workload};
+pub use spec::{Interval, LimiterSpec, Workload};
 pub use token_bucket::{Initial, Refill, SteppedBucket, TokenBucket, TokenBucketSpec};
 
 use crate::time::{SimDuration, SimTime};

@@ -2,9 +2,9 @@
 
 use super::counts::{ClockGrid, FirstRequestGrid};
 use super::{
-    CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Keyed, LeakyBucketSpec, LeakyMeter, LeakyMode,
-    LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec, SteppedBucket,
-    TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry,
+    CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Initial, Keyed, LeakyBucketSpec, LeakyMeter,
+    LeakyMode, LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec,
+    SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry,
 };
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
@@ -59,7 +59,70 @@ fn narrow(units: u64, span: u64) -> bool {
     u128::from(units) * u128::from(span) < 1 << 61
 }
 
+/// How far apart units are at a sustained rate: `period / units` nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    period: u64,
+    units: u64,
+}
+
+impl Interval {
+    /// The time that so many units take, in nanoseconds, rounded up.
+    #[must_use]
+    pub fn nanos(self, count: u64) -> u64 {
+        let nanos = (u128::from(self.period) * u128::from(count)).div_ceil(u128::from(self.units));
+        u64::try_from(nanos).unwrap_or(u64::MAX)
+    }
+}
+
 impl LimiterSpec {
+    /// Units that a new key is admitted at once.
+    #[must_use]
+    pub const fn at_first(&self) -> u64 {
+        match self {
+            Self::TokenBucket(TokenBucketSpec { initial: Initial::Empty, .. }) => 0,
+            Self::TokenBucket(TokenBucketSpec { initial: Initial::Tokens(tokens), .. }) => *tokens,
+            // A queue releases one and makes the others wait.
+            Self::LeakyBucket(LeakyBucketSpec { mode: LeakyMode::Queue, .. }) => 1,
+            _ => self.most_at_once(),
+        }
+    }
+
+    /// The largest cost that is ever admitted.
+    #[must_use]
+    pub const fn most_at_once(&self) -> u64 {
+        match self {
+            Self::FixedWindow(FixedWindowSpec { limit, .. })
+            | Self::SlidingLog(SlidingLogSpec { limit, .. })
+            | Self::SlidingCounter(SlidingCounterSpec { limit, .. }) => limit.units,
+            Self::TokenBucket(TokenBucketSpec { burst, rate, .. }) | Self::Gcra(GcraSpec { burst, rate }) => {
+                if rate.units == 0 { 0 } else { *burst }
+            }
+            Self::LeakyBucket(LeakyBucketSpec { capacity, rate, .. }) => {
+                if rate.units == 0 {
+                    0
+                } else {
+                    *capacity
+                }
+            }
+        }
+    }
+
+    /// The sustained rate, as an interval; `None` if it is zero.
+    #[must_use]
+    pub fn interval(&self) -> Option<Interval> {
+        let (period, units) = match self {
+            Self::FixedWindow(FixedWindowSpec { limit, .. })
+            | Self::SlidingLog(SlidingLogSpec { limit, .. })
+            | Self::SlidingCounter(SlidingCounterSpec { limit, .. }) => Rate::from(*limit),
+            Self::TokenBucket(TokenBucketSpec { rate, .. })
+            | Self::LeakyBucket(LeakyBucketSpec { rate, .. })
+            | Self::Gcra(GcraSpec { rate, .. }) => *rate,
+        }
+        .reduced();
+        (units > 0).then_some(Interval { period, units })
+    }
+
     /// Every algorithm's name, in the order in which they are shown.
     pub const NAMES: [&'static str; 6] =
         ["fixed-window", "sliding-log", "sliding-counter", "token-bucket", "leaky-bucket", "gcra"];

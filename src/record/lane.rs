@@ -27,6 +27,8 @@ pub struct LaneRecorder {
     /// Admitted although the reference refuses.
     pub false_admissions: u64,
     fingerprint: u64,
+    /// The same, waits apart.
+    admissions: u64,
     events: u64,
 }
 
@@ -46,6 +48,7 @@ impl LaneRecorder {
             false_denials: 0,
             false_admissions: 0,
             fingerprint: 0,
+            admissions: 0,
             events: 0,
         }
     }
@@ -81,6 +84,12 @@ impl LaneRecorder {
         Some(self.longest_wait)
     }
 
+    /// 64 bits over all admissions and refusals in order of events, whatever the waits.
+    #[must_use]
+    pub const fn admissions(&self) -> u64 {
+        mix(self.admissions ^ self.events)
+    }
+
     /// The fingerprint of all decisions in order of events.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
@@ -95,7 +104,7 @@ impl Observer for LaneRecorder {
         assert!(verdict.admitted.len() == rows, "one decision an arrival");
         self.events += rows as u64;
 
-        let mut fingerprint = self.fingerprint;
+        let mut fingerprint = 0_u64;
         let mut cost_admitted = 0;
         let columns = step.allowed_hash.chunks(64).zip(step.denied_hash.chunks(64)).zip(batch.cost.chunks(64));
         for (word, ((allowed, denied), cost)) in verdict.admitted.words().iter().zip(columns) {
@@ -105,6 +114,7 @@ impl Observer for LaneRecorder {
                 cost_admitted += cost & admitted;
             }
         }
+        self.admissions = self.admissions.wrapping_add(fingerprint);
         for (row, wait) in &verdict.waits {
             let allowed = step.allowed_hash[*row as usize];
             let delayed = mix(allowed ^ wait.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -112,7 +122,7 @@ impl Observer for LaneRecorder {
             self.longest_wait = self.longest_wait.max(*wait);
             self.waits.record(*wait).expect("the histogram grows to any wait");
         }
-        self.fingerprint = fingerprint;
+        self.fingerprint = self.fingerprint.wrapping_add(fingerprint);
         self.cost_admitted += cost_admitted;
 
         let keys = &batch.keys[self.column];

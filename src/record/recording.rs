@@ -60,6 +60,10 @@ pub struct Findings {
     pub partings: Vec<Parting>,
     /// For each lane, the key of its peak, or its most refused key, or the first key.
     pub notable_keys: Vec<Option<KeyId>>,
+    /// For each lane, 64 bits over its admissions and refusals.
+    pub admissions: Vec<u64>,
+    /// The last attempt of a closed loop.
+    pub last_sent_ns: Option<i64>,
     /// Arrivals by key of the first column.
     pub arrivals_by_key: Vec<u64>,
     /// Arrivals on which the lanes do not all agree, by bin of the timeline.
@@ -68,13 +72,9 @@ pub struct Findings {
 
 /// The exact log that tells false denials from true ones.
 fn reference(lane: &LanePlan, limit: Limit) -> LanePlan {
-    LanePlan {
-        name: "reference".to_owned(),
-        limiter: LimiterSpec::SlidingLog(SlidingLogSpec { limit, edge: Edge::Exclusive, count_denied: false }),
-        column: lane.column,
-        exempt: lane.exempt.clone(),
-        clock_resolution: None,
-    }
+    let log = LimiterSpec::SlidingLog(SlidingLogSpec { limit, edge: Edge::Exclusive, count_denied: false });
+    let exempt = lane.exempt.clone();
+    LanePlan { column: lane.column, exempt, ..LanePlan::plain("reference".to_owned(), log) }
 }
 
 /// Whether two lanes count by the same keys and leave the same traffic alone.
@@ -171,16 +171,8 @@ impl Recording {
         column_names: &[String],
     ) -> Findings {
         let window = self.plan.limit.map(|limit| limit.window);
-        let offered = OfferedReport {
-            requests: self.offered.requests,
-            cost: self.offered.cost,
-            largest_cost: self.offered.largest_cost.iter().copied().max().unwrap_or(0),
-            keys: self.offered.by_key[0].len() as u64,
-            keyed: String::new(),
-            first_ns: self.offered.first.map(|at| self.offset(at)),
-            last_ns: self.offered.last.map(|at| self.offset(at)),
-            peak: window.and_then(|window| self.peak(window, Stream::Offered)).map(|(peak, _)| peak.units),
-        };
+        let peak = window.and_then(|window| self.peak(window, Stream::Offered)).map(|(peak, _)| peak.units);
+        let offered = offered_report(&self.offered, self.plan.start, peak);
         let mut reports: Vec<LaneReport> = Vec::new();
         for (i, lane) in lanes.iter().take(self.plan.lanes.len()).enumerate() {
             let report = self.lane(i, lane, traffic, spec(&lane.plan().limiter), &column_names[lane.plan().column]);
@@ -200,6 +192,8 @@ impl Recording {
             groups,
             partings: self.agreement.partings().to_vec(),
             notable_keys,
+            last_sent_ns: None,
+            admissions: self.recorders.iter().map(LaneRecorder::admissions).collect(),
             split: self.timeline.split().to_vec(),
             arrivals_by_key: self.offered.by_key.into_iter().next().unwrap_or_default(),
         }
@@ -300,6 +294,7 @@ impl Recording {
             timeline: self.timeline(i),
             same_as: None,
             fingerprint: format!("{:016x}", recorder.fingerprint()),
+            closed: None,
         }
     }
 
@@ -360,6 +355,26 @@ fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
         }
     }
     top
+}
+
+/// What was offered from `start` on; how it was keyed is not known here.
+pub(super) fn offered_report(offered: &Offered, start: SimTime, peak: Option<u64>) -> OfferedReport {
+    let offset = |at: SimTime| at.nanos().saturating_sub(start.nanos());
+    OfferedReport {
+        requests: offered.requests,
+        cost: offered.cost,
+        largest_cost: offered.largest_cost.iter().copied().max().unwrap_or(0),
+        keys: offered.by_key[0].len() as u64,
+        keyed: String::new(),
+        first_ns: offered.first.map(offset),
+        last_ns: offered.last.map(offset),
+        peak,
+    }
+}
+
+/// The window of the limit over what was offered alone.
+pub(super) fn offered_window(plan: &RecordPlan, room: &Room) -> Option<Box<dyn PeakStreams>> {
+    Some(peak_window(plan.limit?.window, None, 0, None, vec![Stream::Offered], true, room))
 }
 
 /// The windows of one span: lanes that release on arrival share one, those that delay have their

@@ -3,9 +3,11 @@
 //! Times are nanoseconds from the run's start unless a field says otherwise. Field names are those
 //! of the JSON report and stay.
 
+mod closed;
 mod detail;
 mod place;
 
+pub use closed::{LoopReport, LoopTimeline, SuccessReport};
 pub use detail::{ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, Sheet};
 pub use place::{Direction, Mark, Place};
 
@@ -175,6 +177,9 @@ pub struct LaneReport {
     pub same_as: Option<String>,
     /// 64 bits over all decisions, as 16 hex digits.
     pub fingerprint: String,
+    /// What became of its clients' requests, in a closed loop.
+    #[serde(flatten)]
+    pub closed: Option<LoopReport>,
 }
 
 /// The most units released within a span, for any key.

@@ -1,6 +1,6 @@
 //! A closer look at one span of a run.
 
-use super::Outcome;
+use super::{Outcome, closed};
 use crate::error::Error;
 use crate::limiter::{FixedWindowSpec, KeyId, LimiterSpec, WindowAnchor};
 use crate::record::{
@@ -56,11 +56,14 @@ impl Closeup {
 }
 
 impl Look {
-    fn new(plan: &Plan, closeup: Closeup, tracked: &[Option<KeyId>]) -> Self {
+    fn new(plan: &Plan, closeup: Closeup, tracked: &[Option<KeyId>], closed: bool) -> Self {
+        // Retries are no arrivals, so single decisions of a closed loop are not beside them.
+        let closeup = Closeup { keep: if closed { 0 } else { closeup.keep }, ..closeup };
         let (columns, whose, workload) = (closeup.columns(), closeup.whose(), plan.workload());
         let window = plan.limit.map(|limit| limit.window);
         let lanes = || plan.lanes.iter().zip(tracked);
         let span = |(i, (lane, key)): (usize, (&LanePlan, &Option<KeyId>))| {
+            let i = if closed { 0 } else { i };
             SpanRecorder::new(i, lane, columns, whose, *key, window, closeup.keep)
         };
         Self {
@@ -71,10 +74,11 @@ impl Look {
         }
     }
 
-    fn observers(&mut self) -> impl Iterator<Item = Box<dyn Observer + '_>> {
-        let spans = self.spans.iter_mut().map(|span| Box::new(span) as Box<dyn Observer>);
-        let levels = self.levels.iter_mut().map(|level| Box::new(level) as Box<dyn Observer>);
-        std::iter::once(Box::new(&mut self.arrivals) as Box<dyn Observer>).chain(spans).chain(levels)
+    /// What sees the arrivals, and what sees each lane.
+    fn observers(&mut self) -> (Box<dyn Observer + '_>, Vec<[Box<dyn Observer + '_>; 2]>) {
+        let lanes = self.spans.iter_mut().zip(&mut self.levels);
+        let lanes = lanes.map(|(span, level)| [Box::new(span) as Box<dyn Observer>, Box::new(level)]).collect();
+        (Box::new(&mut self.arrivals), lanes)
     }
 
     fn finish(
@@ -159,12 +163,11 @@ pub fn details<const N: usize>(
         return Err(Error::usage("standard input cannot be read twice for a closer look"));
     }
     let mut traffic = Traffic::open(&plan.traffic)?;
-    let workload = plan.workload();
-    let mut lanes: Vec<Lane> = plan.lanes.iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
     let tracked = closeups.map(|closeup| closeup.tracked(plan, outcome));
-    let mut looks: [Look; N] = std::array::from_fn(|i| Look::new(plan, closeups[i], &tracked[i]));
-    let mut rises = rises(plan, outcome, &closeups);
-    let mut decisions: Vec<[KeptDecisions; N]> = (0..lanes.len())
+    let closed = plan.is_closed_loop();
+    let mut looks: [Look; N] = std::array::from_fn(|i| Look::new(plan, closeups[i], &tracked[i], closed));
+    let mut rises = rises(plan, outcome, &closeups, closed);
+    let mut decisions: Vec<[KeptDecisions; N]> = (0..plan.lanes.len())
         .map(|lane| {
             std::array::from_fn(|i| {
                 let closeup = &closeups[i];
@@ -172,21 +175,11 @@ pub fn details<const N: usize>(
             })
         })
         .collect();
-    {
-        let mut taps: Vec<Option<Box<dyn Tap + '_>>> =
-            decisions.iter_mut().map(|taps| Some(Box::new(&mut taps[..]) as Box<dyn Tap + '_>)).collect();
-        let mut observers: Vec<Box<dyn Observer + '_>> = looks.iter_mut().flat_map(Look::observers).collect();
-        observers.extend(rises.iter_mut().map(|rise| Box::new(rise) as Box<dyn Observer + '_>));
+    if closed {
+        watch_closed(plan, &mut traffic, &mut looks, &mut rises, options, go_on)?;
+    } else {
         let until = closeups.iter().map(|closeup| closeup.until).max();
-        let mut interrupted = false;
-        let mut watch = |step: &Step| {
-            interrupted = !go_on();
-            !interrupted && step.batch.at.last() < until.as_ref()
-        };
-        replay(&mut traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
-        if interrupted {
-            return Err(Error::Interrupted);
-        }
+        watch_open(plan, &mut traffic, &mut looks, &mut rises, &mut decisions, until, options, go_on)?;
     }
     // A key that is followed may come only after the spans, where the run was ended.
     let mut rest = Batch::default();
@@ -203,6 +196,7 @@ pub fn details<const N: usize>(
         kept.iter_mut().zip(taps).for_each(|(kept, tap)| kept.push(tap.finish()));
     }
     let mut risen: Vec<(usize, Vec<Passage<u64>>)> = rises.into_iter().flat_map(PeakRise::finish).collect();
+    // In a closed loop each lane is the only one of its own; they come in their order.
     risen.sort_by_key(|(lane, _)| *lane);
     let mut peaks: [Vec<Passage<u64>>; N] = std::array::from_fn(|_| Vec::new());
     for (_, passages) in risen {
@@ -215,8 +209,62 @@ pub fn details<const N: usize>(
     }))
 }
 
+/// Shows all arrivals, and what the lanes decide on them, to what looks at them.
+#[expect(clippy::too_many_arguments, reason = "what looks, and what it looks at")]
+fn watch_open<const N: usize>(
+    plan: &Plan,
+    traffic: &mut Traffic,
+    looks: &mut [Look; N],
+    rises: &mut [PeakRise],
+    decisions: &mut [[KeptDecisions; N]],
+    until: Option<SimTime>,
+    options: Options,
+    go_on: &mut (dyn FnMut() -> bool + Send),
+) -> Result<(), Error> {
+    let workload = plan.workload();
+    let mut lanes: Vec<Lane> = plan.lanes.iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
+    let mut taps: Vec<Option<Box<dyn Tap + '_>>> =
+        decisions.iter_mut().map(|taps| Some(Box::new(&mut taps[..]) as Box<dyn Tap + '_>)).collect();
+    let mut observers: Vec<Box<dyn Observer + '_>> = Vec::new();
+    for look in looks {
+        let (arrivals, lanes) = look.observers();
+        observers.push(arrivals);
+        observers.extend(lanes.into_iter().flatten());
+    }
+    observers.extend(rises.iter_mut().map(|rise| Box::new(rise) as Box<dyn Observer + '_>));
+    let mut interrupted = false;
+    let mut watch = |step: &Step| {
+        interrupted = !go_on();
+        !interrupted && step.batch.at.last() < until.as_ref()
+    };
+    replay(traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
+    if interrupted { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// Shows each lane's attempts to what looks at it, and first attempts to what looks at arrivals.
+fn watch_closed<const N: usize>(
+    plan: &Plan,
+    traffic: &mut Traffic,
+    looks: &mut [Look; N],
+    rises: &mut [PeakRise],
+    options: Options,
+    go_on: &mut (dyn FnMut() -> bool + Send),
+) -> Result<(), Error> {
+    let mut of_lanes: Vec<Vec<Box<dyn Observer + '_>>> = plan.lanes.iter().map(|_| Vec::new()).collect();
+    let mut of_first: Vec<Box<dyn Observer + '_>> = Vec::new();
+    for look in looks {
+        let (arrivals, lanes) = look.observers();
+        of_first.push(arrivals);
+        of_lanes.iter_mut().zip(lanes).for_each(|(all, lane)| all.extend(lane));
+    }
+    for (all, rise) in of_lanes.iter_mut().zip(rises) {
+        all.push(Box::new(rise));
+    }
+    closed::watch(plan, traffic, of_lanes, of_first, options, go_on)
+}
+
 /// How the lanes' peaks rise: those of any key, unless one key alone is looked at.
-fn rises(plan: &Plan, outcome: &Outcome, closeups: &[Closeup]) -> Vec<PeakRise> {
+fn rises(plan: &Plan, outcome: &Outcome, closeups: &[Closeup], closed: bool) -> Vec<PeakRise> {
     let Some(limit) = plan.limit.filter(|_| closeups.iter().all(|closeup| closeup.key.is_none())) else {
         return Vec::new();
     };
@@ -224,7 +272,13 @@ fn rises(plan: &Plan, outcome: &Outcome, closeups: &[Closeup]) -> Vec<PeakRise> 
     let peaks: Vec<u64> =
         outcome.report.lanes.iter().map(|lane| lane.peak.as_ref().map_or(0, |peak| peak.units)).collect();
     let keep = closeups.iter().map(|closeup| closeup.keep).max().unwrap_or(0);
-    PeakRise::of(&plan.lanes, &peaks, limit.window, &columns, keep)
+    let of = |lanes: &[LanePlan], peaks: &[u64]| PeakRise::of(lanes, peaks, limit.window, &columns, keep);
+    if closed {
+        // Each lane has attempts of its own.
+        let lanes = plan.lanes.iter().zip(&peaks);
+        return lanes.flat_map(|(lane, peak)| of(std::slice::from_ref(lane), &[*peak])).collect();
+    }
+    of(&plan.lanes, &peaks)
 }
 
 /// Where in a span windows of the clock end, for a limiter that counts by such windows alone.

@@ -1,5 +1,6 @@
 //! Runs a plan, or a closer look at one span of it: determinism is the storage format.
 
+mod closed;
 mod detail;
 mod levels;
 mod seek;
@@ -10,8 +11,8 @@ pub use seek::{Search, seek};
 pub use sheet::sheet;
 
 use crate::error::Error;
-use crate::limiter::KeyId;
-use crate::record::{RecordPlan, Recording, Room, focus};
+use crate::limiter::{KeyId, LimiterSpec};
+use crate::record::{Findings, RecordPlan, Recording, Room, focus};
 use crate::report::{BadRowReport, Disagreement, InputReport, LimitReport, OfferedReport, Report, SCHEMA};
 use crate::scenario::{Plan, lane_spec};
 use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
@@ -65,46 +66,25 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let mut traffic = Traffic::open(&plan.traffic)?;
     let start = traffic.start();
-    let mut recording = Recording::new(RecordPlan {
+    let record = RecordPlan {
         lanes: plan.lanes.clone(),
         limit: plan.limit,
         envelope: plan.envelope.clone(),
         columns: plan.traffic.columns.len(),
         classes: plan.traffic.entries.iter().map(|entry| entry.class.clone()).collect(),
         start,
-    });
-    let workload = plan.workload();
-    let mut lanes: Vec<Lane> = recording.lanes().iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
-    let mut taps = extras.taps;
-    if !taps.is_empty() {
-        taps.resize_with(lanes.len(), || None);
-    }
-    let (room, longest) = (recording.room(), recording.longest_window());
-    let mut observers = recording.observers();
-    observers.extend(extras.observers);
-    let mut interrupted = false;
-    let mut watch = |step: &Step| {
-        interrupted = !progress(step.batch.first);
-        !interrupted && !room.is_used_up()
     };
-    replay(&mut traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
-    drop(observers);
-    if interrupted {
-        return Err(Error::Interrupted);
-    }
-    if room.is_used_up() {
-        return Err(Error::Range {
-            message: format!(
-                "more than {} releases lie within {}; an exact peak would need more than 4 GiB for them: shorten the limit's window or the envelope's spans",
-                Room::MOST,
-                longest.unwrap_or(SimDuration::ZERO)
-            ),
-        });
-    }
     let spec = |limiter: &_| serde_json::to_value(lane_spec(limiter)).expect("knobs are plain data");
-    let findings = recording.finish(&traffic, &lanes, spec, &plan.column_names);
+    let closed = plan.is_closed_loop();
+    let findings = if closed {
+        closed::findings(plan, &mut traffic, &record, options, spec, progress)?
+    } else {
+        open_loop(plan, &mut traffic, record, options, extras, progress, spec)?
+    };
     let names = |lanes: &[usize]| lanes.iter().map(|lane| plan.lanes[*lane].name.clone()).collect::<Vec<_>>();
-    let levels = levels::before(plan, &findings.partings)?;
+    // Retries take part in what a lane knows; only open loops are told without them.
+    let levels = if closed { Vec::new() } else { levels::before(plan, &findings.partings)? };
+    let levels = levels.into_iter().chain(std::iter::repeat_with(Vec::new));
     let disagreements = findings
         .partings
         .iter()
@@ -124,7 +104,7 @@ pub fn run(
         findings.arrivals_by_key.iter().enumerate().map(|(key, count)| (KeyId(key as u32), *count)).collect();
     busiest.sort_by_key(|(key, count)| (std::cmp::Reverse(*count), *key));
     busiest.truncate(BUSIEST);
-    let end_ns = end(plan, start, offered.last_ns);
+    let end_ns = end(plan, start, findings.last_sent_ns.max(offered.last_ns));
     let window_ns = plan.limit.map(|limit| limit.window.short_nanos());
     let report = Report {
         schema: SCHEMA,
@@ -148,6 +128,48 @@ pub fn run(
         busiest.into_iter().map(|(key, count)| (display_key(traffic.keys(0).name(key.0)), key, count)).collect();
     let index = RunIndex { notable_keys: findings.notable_keys, busiest, split: findings.split };
     Ok(Outcome { report, index })
+}
+
+/// Runs a plan's open loop and records it.
+fn open_loop(
+    plan: &Plan,
+    traffic: &mut Traffic,
+    record: RecordPlan,
+    options: Options,
+    extras: Extras<'_>,
+    progress: &mut (dyn FnMut(u64) -> bool + Send),
+    spec: impl Fn(&LimiterSpec) -> serde_json::Value,
+) -> Result<Findings, Error> {
+    let mut recording = Recording::new(record);
+    let workload = plan.workload();
+    let mut lanes: Vec<Lane> = recording.lanes().iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
+    let mut taps = extras.taps;
+    if !taps.is_empty() {
+        taps.resize_with(lanes.len(), || None);
+    }
+    let (room, longest) = (recording.room(), recording.longest_window());
+    let mut observers = recording.observers();
+    observers.extend(extras.observers);
+    let mut interrupted = false;
+    let mut watch = |step: &Step| {
+        interrupted = !progress(step.batch.first);
+        !interrupted && !room.is_used_up()
+    };
+    replay(traffic, &mut lanes, &mut taps, &mut observers, options, &mut watch)?;
+    drop(observers);
+    if interrupted {
+        return Err(Error::Interrupted);
+    }
+    if room.is_used_up() {
+        return Err(Error::Range {
+            message: format!(
+                "more than {} releases lie within {}; an exact peak would need more than 4 GiB for them: shorten the limit's window or the envelope's spans",
+                Room::MOST,
+                longest.unwrap_or(SimDuration::ZERO)
+            ),
+        });
+    }
+    Ok(recording.finish(traffic, &lanes, spec, &plan.column_names))
 }
 
 /// The end of the run: as stated, or the last arrival.

@@ -1,5 +1,6 @@
 //! The next or previous arrival of a kind: the run again, up to it.
 
+use super::closed;
 use crate::error::Error;
 use crate::limiter::{Bits, KeyId, Verdicts};
 use crate::report::{Direction, Mark, Place};
@@ -144,6 +145,9 @@ pub fn seek(
         return Err(Error::usage("standard input cannot be read twice for a search"));
     }
     let mut traffic = Traffic::open(&plan.traffic)?;
+    if plan.is_closed_loop() {
+        return seek_closed(plan, &mut traffic, search, options, go_on);
+    }
     let workload = plan.workload();
     let mut lanes: Vec<Lane> = plan.lanes.iter().map(|lane| Lane::new(lane.clone(), &workload)).collect();
     let done = AtomicBool::new(false);
@@ -156,6 +160,32 @@ pub fn seek(
     replay(&mut traffic, &mut lanes, &mut [], &mut [Box::new(&mut seeker)], options, &mut watch)?;
     if interrupted {
         return Err(Error::Interrupted);
+    }
+    Ok(seeker.found)
+}
+
+/// Looks for an attempt of a lane's own, or for a first attempt.
+fn seek_closed(
+    plan: &Plan,
+    traffic: &mut Traffic,
+    search: Search,
+    options: Options,
+    go_on: &mut (dyn FnMut() -> bool + Send),
+) -> Result<Option<Place>, Error> {
+    let done = AtomicBool::new(false);
+    let (lane, lanes, mark) = match search.mark {
+        Mark::Denial { lane } => (Some(lane), 1, Mark::Denial { lane: 0 }),
+        other => (None, plan.lanes.len(), other),
+    };
+    let mut seeker = Seeker { search: Search { mark, ..search }, lanes, last: Vec::new(), found: None, done: &done };
+    {
+        let mut of_lanes: Vec<Vec<Box<dyn Observer + '_>>> = plan.lanes.iter().map(|_| Vec::new()).collect();
+        let mut of_first: Vec<Box<dyn Observer + '_>> = Vec::new();
+        match lane {
+            Some(lane) => of_lanes[lane].push(Box::new(&mut seeker)),
+            None => of_first.push(Box::new(&mut seeker)),
+        }
+        closed::watch(plan, traffic, of_lanes, of_first, options, go_on)?;
     }
     Ok(seeker.found)
 }

@@ -1,5 +1,6 @@
 //! The scenario file as it is written: tables with the places of their values.
 
+use super::loops::{BackendTable, ClientTable, ResponseTable};
 pub use super::values::ExpectValue;
 use super::values::{
     ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, Word, WordOr,
@@ -32,6 +33,11 @@ pub struct ScenarioTable {
     pub envelope: Option<Vec<Duration>>,
     #[serde(default)]
     pub traffic: Vec<Spanned<TrafficTable>>,
+    pub client: Option<Spanned<ClientTable>>,
+    pub response: Option<Spanned<ResponseTable>>,
+    pub backend: Option<Spanned<BackendTable>>,
+    pub max_events: Option<Spanned<u64>>,
+    pub metric_bin: Option<Duration>,
     pub lane: Option<Vec<Spanned<LaneTable>>>,
     pub expect: Option<Spanned<ExpectTables>>,
 }
@@ -55,6 +61,7 @@ pub struct TrafficTable {
     pub poisson: Option<Spanned<SteadyTable>>,
     pub on_off: Option<Spanned<OnOffTable>>,
     pub ramp: Option<Spanned<RampTable>>,
+    pub clients: Option<Spanned<ClientsTable>>,
     pub trace: Option<Spanned<TraceTable>>,
 }
 
@@ -123,6 +130,13 @@ pub struct RampTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ClientsTable {
+    pub count: Spanned<u64>,
+    pub think: Duration,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TraceTable {
     pub file: Spanned<String>,
     pub time: Option<Spanned<ColumnValue>>,
@@ -154,6 +168,9 @@ pub struct LaneTable {
     pub key: Option<Spanned<OneOrMany<String>>>,
     pub exempt: Option<Spanned<Vec<Spanned<String>>>>,
     pub clock_resolution: Option<Duration>,
+    pub client: Option<Spanned<ClientTable>>,
+    pub response: Option<Spanned<ResponseTable>>,
+    pub backend: Option<Spanned<BackendTable>>,
     pub fixed_window: Option<Spanned<FixedWindowTable>>,
     pub sliding_log: Option<Spanned<SlidingLogTable>>,
     pub sliding_counter: Option<Spanned<SlidingCounterTable>>,

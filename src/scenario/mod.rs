@@ -5,6 +5,7 @@ mod embedded;
 mod expect;
 mod file;
 mod lanes;
+mod loops;
 mod names;
 mod overrides;
 mod plan;

@@ -4,6 +4,7 @@ use super::diagnose;
 use super::expect::{Expectation, Reader};
 use super::file::{LaneTable, ScenarioTable};
 use super::lanes::{Lanes, default_limiter};
+use super::loops::Loops;
 use super::names::{check_prose, names};
 use super::overrides::Override;
 use super::source::ScenarioSource;
@@ -13,8 +14,14 @@ use crate::limiter::{LimiterSpec, Workload};
 use crate::quota::{Limit, MAX_UNITS};
 use crate::sim::LanePlan;
 use crate::time::{SimDuration, SimTime};
-use crate::traffic::{TrafficKind, TrafficPlan, TrafficSpec};
+use crate::traffic::{Pattern, PatternSpec, TrafficKind, TrafficPlan, TrafficSpec};
 use toml::Spanned;
+
+/// Events after which a lane of a closed loop is stopped, unless stated otherwise.
+pub const MAX_EVENTS: u64 = 100_000_000;
+
+/// Width of the bins that attempts and answers are counted in, unless stated otherwise.
+pub const METRIC_BIN: SimDuration = SimDuration::from_secs(1);
 
 /// Lanes that a run may have.
 const MAX_LANES: usize = 1_000;
@@ -38,6 +45,10 @@ pub struct Plan {
     pub column_names: Vec<String>,
     /// The lanes.
     pub lanes: Vec<LanePlan>,
+    /// Events after which a lane of a closed loop is stopped.
+    pub max_events: u64,
+    /// Width of the bins that attempts and answers are counted in.
+    pub metric_bin: SimDuration,
     /// What is expected of them.
     pub expectations: Vec<Expectation>,
 }
@@ -100,6 +111,8 @@ impl Plan {
             traffic,
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
+            max_events: MAX_EVENTS,
+            metric_bin: METRIC_BIN,
             expectations: Vec::new(),
         };
         match &table.lane {
@@ -116,6 +129,7 @@ impl Plan {
             }
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
+        Loops { source, table: &table }.apply(&mut plan)?;
         if let Some(expect) = &table.expect {
             plan.expectations = Reader { source, plan: &plan }.read(expect)?;
         }
@@ -124,15 +138,9 @@ impl Plan {
 
     /// One lane for each algorithm.
     fn default_lanes(&mut self, limit: Limit) {
-        let lanes = LimiterSpec::NAMES.iter().filter_map(|name| {
-            Some(LanePlan {
-                name: (*name).to_owned(),
-                limiter: default_limiter(name, limit)?,
-                column: 0,
-                exempt: Vec::new(),
-                clock_resolution: None,
-            })
-        });
+        let lanes = LimiterSpec::NAMES
+            .iter()
+            .filter_map(|name| Some(LanePlan::plain((*name).to_owned(), default_limiter(name, limit)?)));
         self.lanes = lanes.collect();
     }
 
@@ -157,7 +165,7 @@ impl Plan {
                 }
                 Some(stated) => Some(stated.get_ref().0.short_nanos()),
             };
-            self.lanes.push(LanePlan { name, limiter, column, exempt, clock_resolution });
+            self.lanes.push(LanePlan { column, exempt, clock_resolution, ..LanePlan::plain(name, limiter) });
         }
         Ok(())
     }
@@ -233,6 +241,23 @@ impl Plan {
         Ok(self.traffic.entries.iter().map(|entry| entry.class.as_deref().is_some_and(exempts)).collect())
     }
 
+    /// Whether what lanes answer decides what they are asked next.
+    #[must_use]
+    pub fn is_closed_loop(&self) -> bool {
+        self.lanes.iter().any(LanePlan::is_closed_loop) || self.thinking().iter().any(Option::is_some)
+    }
+
+    /// For each traffic entry, how long its clients think before their next request, if they make
+    /// another.
+    #[must_use]
+    pub fn thinking(&self) -> Vec<Option<SimDuration>> {
+        let think = |entry: &TrafficSpec| match &entry.kind {
+            TrafficKind::Pattern(PatternSpec { pattern: Pattern::Clients { think, .. }, .. }) => Some(*think),
+            _ => None,
+        };
+        self.traffic.entries.iter().map(think).collect()
+    }
+
     /// The start of the run, if it is known before the traffic is opened.
     #[must_use]
     pub fn stated_start(&self) -> Option<SimTime> {
@@ -282,7 +307,11 @@ impl Plan {
     /// What is known of the attempts before the run.
     #[must_use]
     pub fn workload(&self) -> Workload {
-        Workload { unit_cost: self.traffic.unit_cost(), times: self.traffic.times() }
+        let (from, until) = self.traffic.times();
+        // Retries come after the last arrival, unless the run is stated to end.
+        let open_end = self.is_closed_loop() && self.traffic.duration.is_none();
+        let until = if open_end { SimTime::MAX } else { until };
+        Workload { unit_cost: self.traffic.unit_cost(), times: (from, until) }
     }
 
     /// A plan to replay traces without a scenario.
@@ -323,6 +352,8 @@ impl Plan {
             },
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
+            max_events: MAX_EVENTS,
+            metric_bin: METRIC_BIN,
             expectations: Vec::new(),
         };
         plan.default_lanes(options.limit);

@@ -1,5 +1,6 @@
 //! A plan written out with every default stated.
 
+use super::loops::loop_spec;
 use super::plan::Plan;
 use crate::limiter::{Initial, LeakyMode, LimiterSpec};
 use crate::sim::LanePlan;
@@ -12,20 +13,20 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// A table from its entries.
-fn table<const N: usize>(entries: [(&str, Value); N]) -> Table {
+pub(super) fn table<const N: usize>(entries: [(&str, Value); N]) -> Table {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-fn text(value: impl ToString) -> Value {
+pub(super) fn text(value: impl ToString) -> Value {
     Value::String(value.to_string())
 }
 
 /// A number; TOML has 63 bits for it, and no configured number needs more.
-fn number(value: u64) -> Value {
+pub(super) fn number(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-fn word(value: impl Serialize) -> Value {
+pub(super) fn word(value: impl Serialize) -> Value {
     Value::try_from(value).expect("a word is plain data")
 }
 
@@ -94,6 +95,10 @@ impl Plan {
         put("limit", self.limit.map(text));
         let spans: Vec<Value> = self.envelope.iter().map(text).collect();
         put("envelope", (!spans.is_empty()).then_some(Value::Array(spans)));
+        if self.is_closed_loop() {
+            put("max-events", Some(number(self.max_events)));
+            put("metric-bin", Some(text(self.metric_bin)));
+        }
         put("traffic", Some(Value::Array(self.traffic.entries.iter().map(|e| Value::Table(traffic(e))).collect())));
         put("lane", Some(Value::Array(self.lanes.iter().map(|lane| Value::Table(self.lane(lane))).collect())));
         scenario
@@ -123,6 +128,7 @@ impl Plan {
             entry.insert("clock-resolution".to_owned(), text(SimDuration::from_nanos(tick)));
         }
         entry.insert(lane.limiter.name().to_owned(), Value::Table(lane_spec(&lane.limiter)));
+        entry.extend(loop_spec(lane));
         entry
     }
 }
@@ -192,6 +198,7 @@ fn pattern(spec: &PatternSpec, t: &mut Table) {
         Pattern::OnOff { rate, on, off } => {
             ("on-off", table([("rate", text(rate)), ("on", text(on)), ("off", text(off))]))
         }
+        Pattern::Clients { count, think } => ("clients", table([("count", number(*count)), ("think", text(think))])),
         Pattern::Ramp { rate, to } => ("ramp", table([("rate", text(rate)), ("to", text(to))])),
     };
     t.insert(kind.to_owned(), Value::Table(knobs));

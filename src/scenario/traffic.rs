@@ -40,7 +40,7 @@ impl Traffic<'_> {
     /// One traffic table; `name` is what it is called without a name of its own.
     pub fn entry(&self, table: &Spanned<TrafficTable>, name: impl Fn(&str) -> String) -> Result<TrafficSpec, Error> {
         let t = table.get_ref();
-        let kinds: [(&str, Option<Range<usize>>); 8] = [
+        let kinds: [(&str, Option<Range<usize>>); 9] = [
             ("burst", t.burst.as_ref().map(Spanned::span)),
             ("boundary-burst", t.boundary_burst.as_ref().map(Spanned::span)),
             ("idle-then-spike", t.idle_then_spike.as_ref().map(Spanned::span)),
@@ -48,6 +48,7 @@ impl Traffic<'_> {
             ("poisson", t.poisson.as_ref().map(Spanned::span)),
             ("on-off", t.on_off.as_ref().map(Spanned::span)),
             ("ramp", t.ramp.as_ref().map(Spanned::span)),
+            ("clients", t.clients.as_ref().map(Spanned::span)),
             ("trace", t.trace.as_ref().map(Spanned::span)),
         ];
         let mut found: Vec<(&str, Range<usize>)> =
@@ -172,6 +173,20 @@ impl Traffic<'_> {
                 return Err(self.error(b.to.span(), "a ramp from zero to zero", "zero", "leave this traffic out"));
             }
             Pattern::Ramp { rate, to }
+        } else if let Some(b) = &t.clients {
+            let b = b.get_ref();
+            if b.think.get_ref().0.is_zero() {
+                return Err(self.error(
+                    b.think.span(),
+                    "clients that never think make requests without end in one instant",
+                    "zero",
+                    "write a time such as \"1s\"",
+                ));
+            }
+            if !ends {
+                return Err(endless(kind));
+            }
+            Pattern::Clients { count: *b.count.get_ref(), think: b.think.get_ref().0 }
         } else {
             unreachable!("exactly one kind was found and it is not a trace")
         };
@@ -182,7 +197,11 @@ impl Traffic<'_> {
         if needs_end && !ends {
             return Err(endless(kind));
         }
-        let keys = self.keys(t)?;
+        let keys = match (&t.keys, &pattern) {
+            // Each client is somebody.
+            (None, Pattern::Clients { count, .. }) => KeysSpec::Count((*count).max(1)),
+            _ => self.keys(t)?,
+        };
         Ok(PatternSpec { pattern, keys, cost: self.cost(t)?, attributes: self.attributes(t, keys)? })
     }
 

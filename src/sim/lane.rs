@@ -1,12 +1,15 @@
 //! One system under test: a limiter, what it counts by, and whom it leaves alone.
 
+use super::backend::BackendSpec;
+use super::client::ClientSpec;
+use super::response::ResponseSpec;
 use super::step::{Grouped, Step};
 use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Used, Verdicts, Workload};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
 
 /// A lane, resolved.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanePlan {
     /// Its name, unique in the run.
     pub name: String,
@@ -18,9 +21,36 @@ pub struct LanePlan {
     pub exempt: Vec<bool>,
     /// The limiter sees time rounded down to a multiple of this many nanoseconds.
     pub clock_resolution: Option<u64>,
+    /// What it answers.
+    pub response: ResponseSpec,
+    /// Who calls it; without, nobody who would come back.
+    pub client: Option<ClientSpec>,
+    /// What stands behind it.
+    pub backend: Option<BackendSpec>,
 }
 
 impl LanePlan {
+    /// A lane with this limiter and nothing else.
+    #[must_use]
+    pub fn plain(name: String, limiter: LimiterSpec) -> Self {
+        Self {
+            name,
+            limiter,
+            column: 0,
+            exempt: Vec::new(),
+            clock_resolution: None,
+            response: ResponseSpec::default(),
+            client: None,
+            backend: None,
+        }
+    }
+
+    /// Whether what the lane answers decides what it is asked next, or when it answers matters.
+    #[must_use]
+    pub const fn is_closed_loop(&self) -> bool {
+        self.client.is_some() || self.backend.is_some()
+    }
+
     /// The most units released in any half-open span; `None` where nothing is proven.
     #[must_use]
     pub fn bound(&self, span: SimDuration, largest_cost: u64) -> Option<u128> {
@@ -121,6 +151,11 @@ impl Lane {
         let limiter = plan.limiter.build(&Workload { times: (from, until), ..*workload });
         let ids = plan.exempt.contains(&true).then(Renumber::default);
         Self { plan, limiter, verdicts: Verdicts::default(), scratch: Scratch::default(), ids }
+    }
+
+    /// Numbers keys by their first attempt: they may come in another order than they are met in.
+    pub(super) fn number_keys(&mut self) {
+        self.ids.get_or_insert_default();
     }
 
     /// What it was made of.

@@ -1,15 +1,26 @@
 //! Drivers: one trace through every lane.
 //!
-//! [`replay()`] is the open-loop driver: no feedback, so no event queue; batches go through every
+//! [`feedback()`] is the closed-loop driver: the same traffic merged with a queue of retries,
+//! answers and releases. [`replay()`] is the open-loop driver: no feedback, so no event queue; batches go through every
 //! lane. Times never run backwards. At one instant arrivals keep the order of their sources; a
 //! state change that falls on an arrival's instant (a refill, a window's edge) comes before it.
 
+mod backend;
+mod client;
+mod feedback;
 mod lane;
+mod queue;
 mod replay;
+mod response;
 mod step;
 
+pub use backend::{BackendSpec, MILLION, Overflow, QueueOrder, ServiceSpec, Slow};
+pub use client::{BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
+pub use feedback::{Ending, Stream, Witness, World, WorldPlan, feedback};
 pub use lane::{Lane, LanePlan, Tap};
+pub use queue::{Class, Due, EventQueue};
 pub use replay::{Options, replay};
+pub use response::{Policy, QuotaHeaders, ResponseSpec, RetryAfter, Spread};
 pub use step::{Grouped, Step, TOTAL_COST_MAX};
 
 use crate::limiter::Verdicts;

@@ -27,6 +27,15 @@ impl Default for Options {
 /// Whether to go on after a batch, given how many arrivals have been decided.
 pub type Progress<'a> = dyn FnMut(&Step) -> bool + Send + 'a;
 
+/// The threads that a run uses beside the one it is called on; none for one thread.
+pub(super) fn pool(options: Options) -> Result<Option<rayon::ThreadPool>, Error> {
+    if options.threads <= 1 {
+        return Ok(None);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    pool.map(Some).map_err(|error| Error::usage(format!("cannot start {} threads: {error}", options.threads)))
+}
+
 /// Takes all arrivals through all lanes and shows every batch to the observers and the taps.
 ///
 /// While a batch is decided the next one is read and the one before it is observed; each lane and
@@ -45,12 +54,7 @@ pub fn replay(
     progress: &mut Progress<'_>,
 ) -> Result<(), Error> {
     assert!(taps.is_empty() || taps.len() == lanes.len(), "one tap a lane or none at all");
-    let pool = if options.threads > 1 {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-        Some(pool.map_err(|error| Error::usage(format!("cannot start {} threads: {error}", options.threads)))?)
-    } else {
-        None
-    };
+    let pool = pool(options)?;
     let mut feeder = Feeder::new(traffic, options.group_from);
     let (mut next, mut now, mut done) = (Step::default(), Step::default(), Step::default());
     let mut verdicts: Vec<Verdicts> = lanes.iter().map(|_| Verdicts::default()).collect();

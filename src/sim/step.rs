@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::limiter::KeyId;
 use crate::rng::mix;
 use crate::time::SimTime;
-use crate::traffic::{Batch, KeyTable, Traffic, stable_hash};
+use crate::traffic::{Batch, Traffic, stable_hash};
 
 /// The most units that a whole run may offer: sums then fit 63 bits everywhere.
 pub const TOTAL_COST_MAX: u64 = i64::MAX as u64;
@@ -111,7 +111,14 @@ impl<'a> Feeder<'a> {
                 },
             )?;
         }
-        hash_rows(step, self.traffic.keys(0), &mut self.key_hashes);
+        let keys = self.traffic.keys(0);
+        step.new_keys.clear();
+        for id in self.key_hashes.len()..keys.len() {
+            let name = keys.name(id as u32);
+            self.key_hashes.push(stable_hash(name));
+            step.new_keys.push(name.into());
+        }
+        hash_rows(step, &self.key_hashes);
         let Step { batch, grouped, .. } = step;
         grouped.resize_with(batch.keys.len(), Grouped::default);
         for (column, grouped) in grouped.iter_mut().enumerate() {
@@ -125,14 +132,9 @@ impl<'a> Feeder<'a> {
     }
 }
 
-fn hash_rows(step: &mut Step, keys: &KeyTable, key_hashes: &mut Vec<u64>) {
-    let Step { batch, denied_hash, allowed_hash, new_keys, .. } = step;
-    new_keys.clear();
-    for id in key_hashes.len()..keys.len() {
-        let name = keys.name(id as u32);
-        key_hashes.push(stable_hash(name));
-        new_keys.push(name.into());
-    }
+/// Hashes what a fingerprint is made of, given the hashes of the first column's keys.
+pub(super) fn hash_rows(step: &mut Step, key_hashes: &[u64]) {
+    let Step { batch, denied_hash, allowed_hash, .. } = step;
     denied_hash.clear();
     allowed_hash.clear();
     // Hashes of keys first: loads that do not wait for each other.

@@ -36,7 +36,8 @@ impl Batch {
         self.at.is_empty()
     }
 
-    fn clear(&mut self, columns: usize) {
+    /// Forgets all arrivals but how many there were.
+    pub(crate) fn clear(&mut self, columns: usize) {
         self.first += self.at.len() as u64;
         self.at.clear();
         self.cost.clear();

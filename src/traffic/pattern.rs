@@ -259,6 +259,7 @@ impl Clock {
             Pattern::Burst { requests, at, over } => {
                 Self::Even { base: from.saturating_add(short(at)), span: over.short_nanos(), requests, i: 0 }
             }
+            Pattern::Clients { count, .. } => Self::Even { base: from, span: 0, requests: count, i: 0 },
             Pattern::BoundaryBurst { requests, margin, edges } => {
                 let window = stage.window.map_or(1, short);
                 // The first edge strictly after the start.

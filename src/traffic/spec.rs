@@ -117,6 +117,14 @@ pub enum Pattern {
         /// Rate at the end.
         to: Rate,
     },
+    /// A closed population: each client makes its first request at the beginning, and the next one
+    /// some time after the one before has ended.
+    Clients {
+        /// How many.
+        count: u64,
+        /// How long they think.
+        think: SimDuration,
+    },
 }
 
 /// Whose synthetic arrivals are.

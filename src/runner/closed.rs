@@ -1,0 +1,192 @@
+//! A closed loop: every lane a world of its own.
+
+use crate::error::Error;
+use crate::limiter::LimiterSpec;
+use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room};
+use crate::report::{LoopReport, TimelineReport};
+use crate::scenario::Plan;
+use crate::sim::{Lane, Options, Stream, World, WorldPlan, feedback};
+use crate::sim::{Observer, Step};
+use crate::time::{SimDuration, SimTime};
+use crate::traffic::Traffic;
+
+/// Runs a plan's closed loop again for observers of each lane's attempts, among which it is lane
+/// number 0, and for observers of the first attempts.
+///
+/// # Errors
+/// As [`run`](super::run).
+pub fn watch(
+    plan: &Plan,
+    traffic: &mut Traffic,
+    of_lanes: Vec<Vec<Box<dyn Observer + '_>>>,
+    mut of_first: Vec<Box<dyn Observer + '_>>,
+    options: Options,
+    go_on: &mut (dyn FnMut() -> bool + Send),
+) -> Result<(), Error> {
+    let start = traffic.start();
+    let (workload, end) = (plan.workload(), sending_ends(plan, start));
+    let mut nobody: Vec<()> = vec![(); plan.lanes.len()];
+    let mut worlds: Vec<World<'_>> = plan
+        .lanes
+        .iter()
+        .zip(of_lanes)
+        .zip(&mut nobody)
+        .map(|((lane, observers), nobody)| {
+            let stream = Stream::new(plan.traffic.columns.len(), lane.column, None, observers);
+            World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, nobody)
+        })
+        .collect();
+    let mut interrupted = false;
+    let mut watch = |_: &Step| {
+        interrupted = !go_on();
+        !interrupted
+    };
+    feedback(traffic, &mut worlds, &mut of_first, options, &mut watch)?;
+    if interrupted { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// From when on nothing is sent, if that is stated.
+fn sending_ends(plan: &Plan, start: SimTime) -> Option<SimTime> {
+    plan.traffic.duration.and_then(|duration| start.checked_add(duration))
+}
+
+/// Runs a plan's closed loop and records it.
+///
+/// # Errors
+/// As [`run`](super::run).
+pub fn findings(
+    plan: &Plan,
+    traffic: &mut Traffic,
+    record: &RecordPlan,
+    options: Options,
+    spec: impl Fn(&LimiterSpec) -> serde_json::Value,
+    progress: &mut (dyn FnMut(u64) -> bool + Send),
+) -> Result<Findings, Error> {
+    let room = Room::default();
+    let mut first = FirstAttempts::new(record.clone(), &room);
+    let mut recordings: Vec<Recording> = plan
+        .lanes
+        .iter()
+        .map(|lane| Recording::new(RecordPlan { lanes: vec![lane.clone()], ..record.clone() }))
+        .collect();
+    let mut outcomes: Vec<Outcomes> = plan.lanes.iter().map(|_| Outcomes::new(record.start, plan.metric_bin)).collect();
+    let end = sending_ends(plan, record.start);
+    let mut interrupted = false;
+    let (lanes, stopped): (Vec<Lane>, Vec<bool>) = {
+        let mut worlds: Vec<World<'_>> = recordings
+            .iter_mut()
+            .zip(&mut outcomes)
+            .map(|(recording, outcomes)| world(plan, record, end, recording, outcomes))
+            .collect();
+        let mut observers = first.observers();
+        let mut watch = |step: &Step| {
+            interrupted = !progress(step.batch.first);
+            !interrupted
+        };
+        feedback(traffic, &mut worlds, &mut observers, options, &mut watch)?;
+        worlds.into_iter().map(World::into_lane).unzip()
+    };
+    if interrupted {
+        return Err(Error::Interrupted);
+    }
+    let first = first.finish();
+    let mut found = Findings {
+        offered: first.offered,
+        lanes: Vec::new(),
+        groups: Vec::new(),
+        partings: first.partings,
+        notable_keys: Vec::new(),
+        admissions: Vec::new(),
+        last_sent_ns: None,
+        arrivals_by_key: first.arrivals_by_key,
+        split: Vec::new(),
+    };
+    let parts = recordings.into_iter().zip(outcomes).zip(lanes).zip(stopped);
+    for (((recording, outcomes), lane), stopped) in parts {
+        let limiter = lane.plan().limiter.clone();
+        let (ended, unfinished) = outcomes.requests();
+        let last = outcomes.last_sent().nanos().saturating_sub(record.start.nanos());
+        found.last_sent_ns = found.last_sent_ns.max(Some(last));
+        let mut own = recording.finish(traffic, &[lane], &spec, &plan.column_names);
+        let mut report = own.lanes.pop().expect("one lane was recorded");
+        let one_key = report.state.keys <= 1;
+        let ideal = one_key.then(|| ideal_drain(&limiter, found.offered.cost)).flatten();
+        let closed: LoopReport = outcomes.finish(end, ideal, stopped);
+        report.requests = ended + unfinished;
+        report.retries = report.attempts - closed.first_attempts;
+        report.unfinished = unfinished;
+        assert!(report.attempts == closed.first_attempts + report.retries, "an attempt is the first or a retry");
+        report.closed = Some(closed);
+        found.lanes.push(report);
+        found.notable_keys.append(&mut own.notable_keys);
+        found.admissions.append(&mut own.admissions);
+    }
+    // Lanes decide alike if they do on first attempts and on all that come of them.
+    for group in first.groups {
+        let mut rest = group;
+        while let Some(leader) = rest.first().copied() {
+            let alike = |lane: &usize| found.admissions[*lane] == found.admissions[leader];
+            let (same, others): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(alike);
+            found.groups.push(same);
+            rest = others;
+        }
+    }
+    found.groups.sort();
+    found.split = align(
+        &mut found.lanes.iter_mut().map(|lane| &mut lane.timeline).collect::<Vec<_>>(),
+        first.split,
+        first.split_bin_ns,
+    );
+    Ok(found)
+}
+
+/// One lane's world.
+fn world<'a>(
+    plan: &Plan,
+    record: &RecordPlan,
+    end: Option<SimTime>,
+    recording: &'a mut Recording,
+    outcomes: &'a mut Outcomes,
+) -> World<'a> {
+    let workload = plan.workload();
+    let mut lanes = recording.lanes().iter().map(|lane| Lane::new(lane.clone(), &workload)).collect::<Vec<_>>();
+    let reference = (lanes.len() > 1).then(|| lanes.pop()).flatten();
+    let lane = lanes.pop().expect("the recorded lane comes first");
+    let stream = Stream::new(record.columns, lane.plan().column, reference, recording.observers());
+    World::new(world_plan(plan, record.start, end), lane, stream, outcomes)
+}
+
+fn world_plan(plan: &Plan, start: SimTime, end: Option<SimTime>) -> WorldPlan {
+    WorldPlan { seed: plan.traffic.seed, origin: start, end, max_events: plan.max_events, think: plan.thinking() }
+}
+
+/// The shortest time in which a limit lets so many units through.
+fn ideal_drain(limiter: &LimiterSpec, cost: u64) -> Option<SimDuration> {
+    let interval = limiter.interval()?;
+    Some(SimDuration::from_nanos(interval.nanos(cost.saturating_sub(limiter.at_first()))))
+}
+
+/// Gives all timelines the same bins; those of `split`, which are not wider, too.
+fn align(timelines: &mut [&mut TimelineReport], split: Vec<u64>, split_bin_ns: u64) -> Vec<u64> {
+    let width = timelines.iter().map(|t| t.bin_ns).max().unwrap_or(split_bin_ns).max(split_bin_ns);
+    let coarse = |counts: &[u64], width_now: u64| -> Vec<u64> {
+        let by = (width / width_now.max(1)).max(1);
+        counts.chunks(usize::try_from(by).unwrap_or(usize::MAX)).map(|bins| bins.iter().sum()).collect()
+    };
+    let mut longest = 0;
+    for timeline in timelines.iter_mut() {
+        for counts in [&mut timeline.allowed, &mut timeline.delayed, &mut timeline.denied] {
+            *counts = coarse(counts, timeline.bin_ns);
+            longest = longest.max(counts.len());
+        }
+        timeline.bin_ns = width;
+    }
+    let mut split = coarse(&split, split_bin_ns);
+    for timeline in timelines {
+        for counts in [&mut timeline.allowed, &mut timeline.delayed, &mut timeline.denied] {
+            counts.resize(longest, 0);
+        }
+    }
+    split.resize(longest, 0);
+    split
+}

@@ -1,0 +1,96 @@
+//! One lane's attempts, retries among them, as batches for its observers.
+
+use crate::error::Error;
+use crate::limiter::{Decision, KeyId, Verdicts};
+use crate::sim::lane::Lane;
+use crate::sim::step::{Step, hash_rows};
+use crate::sim::{Observer, TOTAL_COST_MAX};
+use crate::time::SimTime;
+use crate::traffic::stable_hash;
+
+/// Attempts that are kept before they are shown.
+const BATCH: usize = 4096;
+
+/// Collects a lane's attempts and shows them.
+pub struct Stream<'a> {
+    step: Step,
+    /// The lane's own decisions, then those of the exact log on the same attempts if it is another.
+    verdicts: Vec<Verdicts>,
+    reference: Option<Lane>,
+    observers: Vec<Box<dyn Observer + 'a>>,
+    key_hashes: Vec<u64>,
+    column: usize,
+    cost: u64,
+}
+
+/// One attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub at: SimTime,
+    pub cost: u64,
+    pub source: u16,
+    /// Its key of the first column and of the lane's.
+    pub keys: [KeyId; 2],
+    pub decision: Decision,
+}
+
+impl<'a> Stream<'a> {
+    /// Shows attempts of a lane that counts by `column` of `columns` to these observers, beside the
+    /// decisions of `reference`.
+    #[must_use]
+    pub fn new(columns: usize, column: usize, reference: Option<Lane>, observers: Vec<Box<dyn Observer + 'a>>) -> Self {
+        let mut step = Step::default();
+        step.batch.keys = vec![Vec::new(); columns];
+        let verdicts = vec![Verdicts::default(); 1 + usize::from(reference.is_some())];
+        Self { step, verdicts, reference, observers, key_hashes: Vec::new(), column, cost: 0 }
+    }
+
+    /// Learns the names of keys that are new in a batch of the traffic.
+    pub fn meet(&mut self, step: &Step) {
+        self.key_hashes.extend(step.new_keys.iter().map(|name| stable_hash(name)));
+    }
+
+    /// Takes an attempt.
+    ///
+    /// # Errors
+    /// If all attempts together cost more than is counted exactly.
+    #[inline]
+    pub fn push(&mut self, sent: Sent) -> Result<(), Error> {
+        let batch = &mut self.step.batch;
+        batch.at.push(sent.at);
+        batch.cost.push(sent.cost);
+        batch.source.push(sent.source);
+        batch.keys[0].push(sent.keys[0]);
+        if self.column > 0 {
+            batch.keys[self.column].push(sent.keys[1]);
+        }
+        self.verdicts[0].push(sent.decision);
+        self.cost = self.cost.saturating_add(sent.cost);
+        if self.cost > TOTAL_COST_MAX {
+            return Err(Error::Range {
+                message: format!(
+                    "a lane's attempts cost more than {TOTAL_COST_MAX} units together; sums would not be exact"
+                ),
+            });
+        }
+        if self.step.batch.len() == BATCH {
+            self.flush();
+        }
+        Ok(())
+    }
+
+    /// Shows what has been taken.
+    pub fn flush(&mut self) {
+        if self.step.batch.is_empty() {
+            return;
+        }
+        hash_rows(&mut self.step, &self.key_hashes);
+        if let Some(reference) = &mut self.reference {
+            reference.decide_batch(&self.step, None);
+            std::mem::swap(&mut reference.verdicts, &mut self.verdicts[1]);
+        }
+        self.observers.iter_mut().for_each(|observer| observer.observe(&self.step, &self.verdicts));
+        self.step.batch.clear(self.step.batch.keys.len());
+        self.verdicts[0].clear();
+    }
+}

@@ -1,0 +1,568 @@
+//! One lane's world: its limiter, its clients, its backend, and what is yet to happen.
+
+use super::stream::{Sent, Stream};
+use crate::error::Error;
+use crate::limiter::Interval;
+use crate::limiter::{Decision, KeyId, Verdicts};
+use crate::sim::backend::Overflow;
+use crate::sim::backend::{Admission, Backend, Job};
+use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Draw, Failure, Memory};
+use crate::sim::lane::Lane;
+use crate::sim::queue::{Class, Due, EventQueue};
+use crate::sim::response::{ResponseSpec, RetryAfter, Seen, Spread};
+use crate::sim::step::Step;
+use crate::time::{SimDuration, SimTime};
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With an answer in time.
+    Succeeded,
+    /// Its client stopped trying.
+    GaveUp,
+    /// The run ended first.
+    Unfinished,
+}
+
+/// Is told of everything that happens to requests, in order of time.
+pub trait Witness: Send {
+    /// An attempt went out; `made` counts those of its request, this one included.
+    fn sent(&mut self, at: SimTime, made: u32);
+    /// The backend, or a limiter without one, finished work.
+    fn served(&mut self, at: SimTime);
+    /// A request of `client` that was first sent at `first` ended.
+    fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending);
+}
+
+/// Nobody.
+impl Witness for () {
+    fn sent(&mut self, _at: SimTime, _made: u32) {}
+    fn served(&mut self, _at: SimTime) {}
+    fn ended(&mut self, _at: SimTime, _first: SimTime, _client: KeyId, _ending: Ending) {}
+}
+
+/// What a world needs to know of the run.
+#[derive(Clone, Debug)]
+pub struct WorldPlan {
+    /// Seed of all draws.
+    pub seed: u64,
+    /// No instant lies before it.
+    pub origin: SimTime,
+    /// From here on nothing is sent.
+    pub end: Option<SimTime>,
+    /// Events after which the world is stopped.
+    pub max_events: u64,
+    /// For each source of traffic, how long its clients think before their next request, if they do.
+    pub think: Vec<Option<SimDuration>>,
+}
+
+/// Where a pending request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Its place is free.
+    Free,
+    /// The next attempt goes out at its event.
+    Resting,
+    /// Refused, and not yet answered.
+    Refused,
+    /// With the limiter or the backend; its event is the client's patience.
+    Away,
+    /// An answer is on its way and arrives at its event.
+    Answered(Answer),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Success,
+    Failure(Failure),
+}
+
+/// A request that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    number: u64,
+    first_at: u64,
+    cost: u64,
+    keys: [KeyId; 2],
+    made: u32,
+    generation: u32,
+    source: u16,
+    phase: Phase,
+    memory: Memory,
+    seen: Seen,
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// Something for the request at a place, if it is still the same.
+    Request { slot: u32, generation: u32 },
+    /// A server is done with a request.
+    Departure { slot: u32, generation: u32 },
+    /// The limiter lets a delayed attempt go.
+    Release { place: u32 },
+    /// A client of a closed population makes its next request.
+    Next { place: u32 },
+}
+
+/// A client of a closed population between two requests.
+#[derive(Clone, Copy, Debug)]
+struct Thinker {
+    keys: [KeyId; 2],
+    cost: u64,
+    source: u16,
+    number: u64,
+}
+
+/// Things with places that are used again.
+#[derive(Debug)]
+struct Places<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Places<T> {
+    const fn new() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+
+    fn put(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.items[place as usize] = item;
+                place
+            }
+            None => {
+                self.items.push(item);
+                u32::try_from(self.items.len() - 1).expect("fewer than 2^32 pending")
+            }
+        }
+    }
+}
+
+/// One lane and all that answers to it.
+pub struct World<'a> {
+    plan: WorldPlan,
+    lane: Lane,
+    response: ResponseSpec,
+    client: ClientSpec,
+    backend: Option<Backend>,
+    overflow: Overflow,
+    timeout: Option<u64>,
+    interval: Option<Interval>,
+    reads: bool,
+    queue: EventQueue<Event>,
+    requests: Places<Request>,
+    releases: Places<Job>,
+    thinkers: Places<Thinker>,
+    clients: Vec<ClientState>,
+    fresh: ClientState,
+    /// For each key, the instant that the last refusal was promised, in nanoseconds since the origin.
+    promised: Vec<u64>,
+    /// Requests that failed and will be sent again, or have just been refused.
+    crowd: u64,
+    end: u64,
+    events: u64,
+    stopped: bool,
+    /// Admitted and not yet released.
+    waiting: u64,
+    stream: Stream<'a>,
+    witness: &'a mut dyn Witness,
+}
+
+impl<'a> World<'a> {
+    /// A world before its first arrival.
+    #[must_use]
+    pub fn new(plan: WorldPlan, mut lane: Lane, stream: Stream<'a>, witness: &'a mut dyn Witness) -> Self {
+        let lane_plan = lane.plan();
+        let client = lane_plan.client.clone().unwrap_or(ClientSpec::NEVER);
+        let (response, spec) = (lane_plan.response, lane_plan.backend.clone());
+        let interval = lane_plan.limiter.interval();
+        if client.holds_back() {
+            lane.number_keys();
+        }
+        let end = plan.end.map_or(Due::MAX, |end| (end.since(plan.origin).short_nanos()).min(Due::MAX));
+        Self {
+            lane,
+            response,
+            reads: client.reads() && response.tells(),
+            fresh: client.client(),
+            client,
+            overflow: spec.as_ref().map_or(Overflow::Reject, |spec| spec.overflow),
+            timeout: spec.as_ref().and_then(|spec| spec.timeout).map(SimDuration::short_nanos),
+            interval,
+            backend: spec.map(Backend::new),
+            queue: EventQueue::default(),
+            requests: Places::new(),
+            releases: Places::new(),
+            thinkers: Places::new(),
+            clients: Vec::new(),
+            promised: Vec::new(),
+            crowd: 0,
+            end,
+            events: 0,
+            stopped: false,
+            waiting: 0,
+            stream,
+            witness,
+            plan,
+        }
+    }
+
+    /// The lane, and whether the world was stopped after its most events.
+    #[must_use]
+    pub fn into_lane(self) -> (Lane, bool) {
+        (self.lane, self.stopped)
+    }
+
+    /// Events so far: attempts, answers, releases, departures.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn instant(&self, at: u64) -> SimTime {
+        SimTime::from_nanos(self.plan.origin.nanos().saturating_add_unsigned(at))
+    }
+
+    /// Takes a batch of first attempts, and everything that is due before the last of them.
+    ///
+    /// # Errors
+    /// If all attempts together cost more than is counted exactly.
+    pub fn advance(&mut self, step: &Step, verdicts: &mut Verdicts) -> Result<(), Error> {
+        self.stream.meet(step);
+        verdicts.clear();
+        let batch = &step.batch;
+        let column = self.lane.plan().column;
+        for row in 0..batch.len() {
+            let at = batch.at[row].since(self.plan.origin).short_nanos();
+            self.run_until(Due::new(at, Class::Arrival))?;
+            let thinker = Thinker {
+                keys: [batch.keys[0][row], batch.keys[column][row]],
+                cost: batch.cost[row],
+                source: batch.source[row],
+                number: batch.first + row as u64,
+            };
+            let decision = if self.stopped { None } else { self.request(thinker, at)? };
+            // What is held back is not admitted now.
+            verdicts.push(decision.unwrap_or(Decision::Deny));
+        }
+        Ok(())
+    }
+
+    /// Lets everything happen that is still to come.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.run_until(Due::new(Due::MAX, Class::Retry))?;
+        let last = self.instant(self.queue.next().map_or(0, Due::at));
+        for i in 0..self.requests.items.len() {
+            let Request { phase, first_at, keys, .. } = self.requests.items[i];
+            if phase != Phase::Free {
+                self.witness.ended(last, self.instant(first_at), keys[0], Ending::Unfinished);
+            }
+        }
+        self.stream.flush();
+        assert!(self.stopped || self.waiting == 0, "what is admitted is released");
+        Ok(())
+    }
+
+    fn run_until(&mut self, before: Due) -> Result<(), Error> {
+        while !self.stopped
+            && let Some((due, event)) = self.queue.pop_before(before)
+        {
+            self.events += 1;
+            self.stopped = self.events >= self.plan.max_events;
+            self.happen(due.at(), event)?;
+        }
+        Ok(())
+    }
+
+    fn happen(&mut self, now: u64, event: Event) -> Result<(), Error> {
+        match event {
+            Event::Request { slot, generation } => {
+                let request = &self.requests.items[slot as usize];
+                if request.generation != generation {
+                    return Ok(());
+                }
+                match request.phase {
+                    Phase::Free => {}
+                    Phase::Resting => {
+                        self.attempt(slot, now)?;
+                    }
+                    Phase::Refused => self.refuse(slot, now),
+                    Phase::Away => self.conclude(slot, now, Answer::Failure(Failure::TimedOut)),
+                    Phase::Answered(answer) => self.conclude(slot, now, answer),
+                }
+            }
+            Event::Departure { slot, generation } => {
+                self.witness.served(self.instant(now));
+                if self.is_away(slot, generation) {
+                    self.answer(slot, now, Answer::Success);
+                }
+                let backend = self.backend.as_mut().expect("only a backend's servers depart");
+                if let Some((next, done)) = backend.depart(now) {
+                    self.serve(next, done);
+                }
+            }
+            Event::Release { place } => {
+                self.releases.free.push(place);
+                self.waiting -= 1;
+                self.deliver(self.releases.items[place as usize], now);
+            }
+            Event::Next { place } => {
+                self.thinkers.free.push(place);
+                let thinker = self.thinkers.items[place as usize];
+                if now < self.end {
+                    self.request(thinker, now)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_away(&self, slot: u32, generation: u32) -> bool {
+        let request = &self.requests.items[slot as usize];
+        request.generation == generation && request.phase == Phase::Away
+    }
+
+    fn plan_event(&mut self, at: u64, class: Class, event: Event) {
+        // What lies beyond the clock never happens.
+        if at < Due::MAX {
+            self.queue.push(Due::new(at, class), event);
+        }
+    }
+
+    /// A new request; what its first attempt was answered, if it was sent at once.
+    fn request(&mut self, thinker: Thinker, now: u64) -> Result<Option<Decision>, Error> {
+        let Thinker { keys, cost, source, number } = thinker;
+        let client = keys[0].index();
+        if client >= self.clients.len() {
+            self.clients.resize(client + 1, self.fresh.clone());
+        }
+        let request = Request {
+            number,
+            first_at: now,
+            cost,
+            keys,
+            made: 0,
+            generation: 0,
+            source,
+            phase: Phase::Resting,
+            memory: Memory::default(),
+            seen: Seen::default(),
+        };
+        let generation = self.requests.free.last().map_or(0, |slot| self.requests.items[*slot as usize].generation);
+        let slot = self.requests.put(Request { generation: generation.wrapping_add(1), ..request });
+        let held = self.client.hold(&mut self.clients[client], now);
+        if held > 0 {
+            self.rest(slot, now.saturating_add(held));
+            return Ok(None);
+        }
+        self.attempt(slot, now)
+    }
+
+    /// A request's next attempt is at `at`.
+    fn rest(&mut self, slot: u32, at: u64) {
+        let request = &mut self.requests.items[slot as usize];
+        request.phase = Phase::Resting;
+        request.generation = request.generation.wrapping_add(1);
+        let generation = request.generation;
+        self.plan_event(at, Class::Retry, Event::Request { slot, generation });
+    }
+
+    /// A request's next attempt; its decision, if it left the client.
+    fn attempt(&mut self, slot: u32, now: u64) -> Result<Option<Decision>, Error> {
+        let Request { number, cost, keys, made, source, .. } = self.requests.items[slot as usize];
+        let dice = Dice::new(self.plan.seed, number);
+        self.crowd -= u64::from(made > 0);
+        if now >= self.end {
+            self.end_request(slot, now, Ending::Unfinished);
+            return Ok(None);
+        }
+        let state = &mut self.clients[keys[0].index()];
+        if !self.client.lets_out(state, &Attempt { now, made, dice }) {
+            self.end_request(slot, now, Ending::GaveUp);
+            return Ok(None);
+        }
+        let at = self.instant(now);
+        let made = made + 1;
+        self.events += 1;
+        self.witness.sent(at, made);
+        let decision = self.lane.decide(source, keys[1], at, cost);
+        self.stream.push(Sent { at, cost, source, keys, decision })?;
+        let request = &mut self.requests.items[slot as usize];
+        request.made = made;
+        request.seen = Seen::default();
+        match decision {
+            Decision::Deny => {
+                self.crowd += 1;
+                if self.reads && matches!(self.response.spread, Spread::Crowd(_)) {
+                    // How many are refused at this instant is known at its end.
+                    request.phase = Phase::Refused;
+                    let generation = request.generation;
+                    self.plan_event(now, Class::Retry, Event::Request { slot, generation });
+                } else {
+                    self.refuse(slot, now);
+                }
+            }
+            Decision::Allow => self.admit(slot, now, 0, dice),
+            Decision::Delay(wait) => self.admit(slot, now, wait.short_nanos(), dice),
+        }
+        Ok(Some(decision))
+    }
+
+    /// Answers an attempt that was refused at `now`.
+    fn refuse(&mut self, slot: u32, now: u64) {
+        if self.reads {
+            let quota = self.quota(slot, now);
+            let retry_after = self.wait(slot, now);
+            self.requests.items[slot as usize].seen = Seen { retry_after, quota };
+        }
+        let status = self.response.status;
+        self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
+    }
+
+    /// What a client sees of its quota.
+    fn quota(&self, slot: u32, now: u64) -> Option<(u64, u64)> {
+        let key = self.requests.items[slot as usize].keys[1];
+        self.response.quota(&self.lane.level(key, self.instant(now)))
+    }
+
+    /// The wait that a client is told.
+    fn wait(&mut self, slot: u32, now: u64) -> Option<u64> {
+        let Request { keys: [_, key], cost, number, made, .. } = self.requests.items[slot as usize];
+        if self.response.retry_after == RetryAfter::None {
+            return None;
+        }
+        let (at, dice) = (self.instant(now), Dice::new(self.plan.seed, number));
+        let mut wait = self.lane.retry_after(key, at, cost)?.short_nanos();
+        if self.response.retry_after == RetryAfter::Reserved
+            && let Some(interval) = self.interval
+        {
+            if key.index() >= self.promised.len() {
+                self.promised.resize(key.index() + 1, 0);
+            }
+            let promised = &mut self.promised[key.index()];
+            let next = promised.saturating_add(interval.nanos(cost));
+            *promised = next.max(now.saturating_add(wait)).min(Due::MAX);
+            wait = *promised - now;
+        }
+        let most = match self.response.spread {
+            Spread::Fixed(span) => span.short_nanos(),
+            Spread::Crowd(thousandths) => self.interval.map_or(0, |interval| {
+                let nanos = u128::from(interval.nanos(self.crowd)) * u128::from(thousandths) / 1000;
+                u64::try_from(nanos).unwrap_or(Due::MAX)
+            }),
+        };
+        self.response.told(at, wait.saturating_add(dice.up_to(Draw::Spread, made, most)))
+    }
+
+    /// The limiter admits an attempt and releases it after `wait`.
+    fn admit(&mut self, slot: u32, now: u64, wait: u64, dice: Dice) {
+        if self.reads {
+            let quota = self.quota(slot, now);
+            self.requests.items[slot as usize].seen = Seen { retry_after: None, quota };
+        }
+        let request = &mut self.requests.items[slot as usize];
+        request.phase = Phase::Away;
+        request.generation = request.generation.wrapping_add(1);
+        let (generation, made) = (request.generation, request.made);
+        if let Some(timeout) = self.timeout {
+            self.plan_event(now.saturating_add(timeout), Class::Change, Event::Request { slot, generation });
+        }
+        let job = Job { slot, generation, dice, made };
+        if wait == 0 {
+            self.deliver(job, now);
+        } else {
+            let place = self.releases.put(job);
+            self.waiting += 1;
+            self.plan_event(now.saturating_add(wait), Class::Change, Event::Release { place });
+        }
+    }
+
+    /// The limiter lets an admitted attempt go.
+    fn deliver(&mut self, job: Job, now: u64) {
+        let Some(backend) = &mut self.backend else {
+            self.witness.served(self.instant(now));
+            return self.answer(job.slot, now, Answer::Success);
+        };
+        match backend.arrive(job, now) {
+            Admission::Started { done } => self.serve(job, done),
+            Admission::Queued => {}
+            Admission::Full => {
+                if self.overflow == Overflow::Reject && self.is_away(job.slot, job.generation) {
+                    self.answer(job.slot, now, Answer::Failure(Failure::Rejected));
+                }
+            }
+        }
+    }
+
+    fn serve(&mut self, job: Job, done: u64) {
+        let Job { slot, generation, .. } = job;
+        self.plan_event(done, Class::Departure, Event::Departure { slot, generation });
+    }
+
+    /// An answer leaves for the client.
+    fn answer(&mut self, slot: u32, now: u64, answer: Answer) {
+        let round_trip = self.client.round_trip.short_nanos();
+        if round_trip == 0 {
+            return self.conclude(slot, now, answer);
+        }
+        let arrives = now.saturating_add(round_trip);
+        let request = &mut self.requests.items[slot as usize];
+        request.phase = Phase::Answered(answer);
+        request.generation = request.generation.wrapping_add(1);
+        let generation = request.generation;
+        self.plan_event(arrives, Class::Change, Event::Request { slot, generation });
+    }
+
+    /// An answer is there, or none will come.
+    fn conclude(&mut self, slot: u32, now: u64, answer: Answer) {
+        let Request { number, made, first_at, keys, seen, mut memory, .. } = self.requests.items[slot as usize];
+        let attempt = Attempt { now, made, dice: Dice::new(self.plan.seed, number) };
+        let state = &mut self.clients[keys[0].index()];
+        let last_use = self.client.last_use().map(|span| first_at.saturating_add(span.short_nanos()));
+        let failure = match answer {
+            Answer::Success => {
+                self.client.succeeded(state, &attempt, &memory, &seen);
+                let late = last_use.is_some_and(|last| now > last);
+                return self.end_request(slot, now, if late { Ending::GaveUp } else { Ending::Succeeded });
+            }
+            Answer::Failure(failure) => failure,
+        };
+        let refused = matches!(failure, Failure::Denied { .. });
+        let Some(delay) = self.client.failed(state, &attempt, failure, &seen, &mut memory) else {
+            self.client.gave_up(state, made);
+            self.crowd -= u64::from(refused);
+            return self.end_request(slot, now, Ending::GaveUp);
+        };
+        // The send rate of an adaptive client holds retries back, too.
+        let again = now.saturating_add(delay);
+        let held = self.client.hold(state, again);
+        let again = again.saturating_add(held);
+        if last_use.is_some_and(|last| again > last) {
+            self.client.gave_up(state, made);
+            self.crowd -= u64::from(refused);
+            return self.end_request(slot, now, Ending::GaveUp);
+        }
+        self.requests.items[slot as usize].memory = memory;
+        self.crowd += u64::from(!refused);
+        self.rest(slot, again);
+    }
+
+    fn end_request(&mut self, slot: u32, now: u64, ending: Ending) {
+        let request = &mut self.requests.items[slot as usize];
+        request.phase = Phase::Free;
+        let Request { first_at, keys, cost, source, number, .. } = *request;
+        self.requests.free.push(slot);
+        self.witness.ended(self.instant(now), self.instant(first_at), keys[0], ending);
+        if let Some(think) = self.plan.think.get(usize::from(source)).copied().flatten() {
+            // Requests of a client are numbered apart from those of all others.
+            let number = crate::rng::mix(number ^ 0x5851_f42d_4c95_7f2d);
+            let place = self.thinkers.put(Thinker { keys, cost, source, number });
+            self.plan_event(now.saturating_add(think.short_nanos()), Class::Retry, Event::Next { place });
+        }
+    }
+}
