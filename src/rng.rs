@@ -35,6 +35,12 @@ pub fn unit_interval(bits: u64) -> f64 {
     ((bits >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
+/// An exponentially distributed number of this mean from 64 random bits, rounded once.
+#[must_use]
+pub fn exponential(bits: u64, mean: u64) -> u64 {
+    libm::round(-libm::log(unit_interval(bits)) * mean as f64) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

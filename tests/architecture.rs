@@ -150,7 +150,8 @@ fn words_keep_to_their_places() {
         ("unimplemented!", &[]),
         ("dbg!", &[]),
         ("StdRng", &[]),
-        ("serde(flatten", &[]),
+        // Of what is written; what is read would lose its places.
+        ("serde(flatten", &["report/"]),
         ("untagged", &[]),
         ("serde(tag", &[]),
         // Looked up by the key, never walked through.
@@ -167,7 +168,9 @@ fn words_keep_to_their_places() {
 #[test]
 fn no_decision_rests_on_floating_point() {
     for source in sources() {
-        if ["limiter", "time", "quota", "sim"].contains(&source.module()) {
+        // One client library reckons its send rate so, and is copied to the letter.
+        let copied = source.path == "sim/client/pace.rs";
+        if ["limiter", "time", "quota", "sim"].contains(&source.module()) && !copied {
             assert!(!source.says("f64") && !source.says("f32"), "src/{} computes in floating point", source.path);
         }
     }

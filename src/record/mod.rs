@@ -27,7 +27,7 @@ pub use level::LevelCourse;
 pub use offered::Offered;
 pub use outcomes::Outcomes;
 pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Room, Stream, peak_window};
-pub use recording::{Findings, RecordPlan, Recording};
+pub use recording::{Findings, RecordPlan, Recording, name_equals};
 pub use rise::PeakRise;
 pub use span::{Columns, SpanRecorder, Whose};
 pub use timeline::{BINS, Timeline};

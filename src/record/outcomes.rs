@@ -27,10 +27,27 @@ pub struct Outcomes {
     slowest: u64,
     /// For each client, its requests that ended, and those of them that succeeded.
     clients: Vec<(u64, u64)>,
-    /// The metric bin that is being counted: its number, first attempts, retries.
-    open: (u64, u64, u64),
+    /// The metric bin that is being counted.
+    open: Bin,
     bins: BinStatistics,
     pictures: Pictures,
+}
+
+/// Counts of one metric bin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    number: u64,
+    first: u64,
+    retries: u64,
+    good: u64,
+}
+
+impl Bin {
+    /// Whether retries outnumber first attempts, or fewer than half as many requests are answered in
+    /// time as are made.
+    const fn is_overloaded(&self) -> bool {
+        self.retries > self.first || self.good * 2 < self.first
+    }
 }
 
 /// Sums over all metric bins that are finished.
@@ -40,9 +57,9 @@ struct BinStatistics {
     squares: u128,
     most: u64,
     most_retries: u64,
-    /// The last bin in which retries outnumber first attempts.
+    /// The last bin that is overloaded.
     overloaded: Option<u64>,
-    /// How many are such.
+    /// How many are.
     overloaded_bins: u64,
 }
 
@@ -100,7 +117,7 @@ impl Outcomes {
             times: Histogram::new(3).expect("three digits are a valid precision"),
             slowest: 0,
             clients: Vec::new(),
-            open: (0, 0, 0),
+            open: Bin::default(),
             bins: BinStatistics::default(),
             pictures: Pictures { shift: 0, used: 0, counts: vec![[0; 4]; BINS] },
         }
@@ -116,28 +133,37 @@ impl Outcomes {
         u64::try_from(at.nanos().saturating_sub(self.start)).unwrap_or(0)
     }
 
-    /// Counts the open bin and begins another.
-    fn turn(&mut self, bin: u64) {
-        let (number, first, retries) = self.open;
-        let count = first + retries;
+    /// The bin of an instant, which is never before that of one before it.
+    fn bin(&mut self, at: SimTime) -> &mut Bin {
+        let number = self.offset(at) / self.bin;
+        if number != self.open.number {
+            self.close();
+            self.open.number = number;
+        }
+        &mut self.open
+    }
+
+    /// Counts the open bin.
+    fn close(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        let count = open.first + open.retries;
         if count > 0 {
-            self.bins.first.get_or_insert(number);
+            self.bins.first.get_or_insert(open.number);
             self.bins.squares += u128::from(count) * u128::from(count);
             self.bins.most = self.bins.most.max(count);
-            self.bins.most_retries = self.bins.most_retries.max(retries);
-            if retries > first {
-                self.bins.overloaded = Some(number);
-                self.bins.overloaded_bins += 1;
-            }
+            self.bins.most_retries = self.bins.most_retries.max(open.retries);
         }
-        self.open = (bin, 0, 0);
+        if open.is_overloaded() {
+            self.bins.overloaded = Some(open.number);
+            self.bins.overloaded_bins += 1;
+        }
     }
 
     /// What became of them. `end`: when nothing was sent any more, if that was stated; `ideal`: the
     /// shortest drain; `partial`: the run was stopped before its end.
     #[must_use]
     pub fn finish(mut self, end: Option<SimTime>, ideal: Option<SimDuration>, partial: bool) -> LoopReport {
-        self.turn(u64::MAX);
+        self.close();
         assert!(partial || self.first_attempts <= self.succeeded + self.gave_up + self.unfinished, "all requests end");
         let BinStatistics { first, squares, most, most_retries, overloaded, overloaded_bins } = self.bins;
         let last_bin = self.offset(SimTime::from_nanos(self.last_sent)) / self.bin;
@@ -231,19 +257,15 @@ impl Outcomes {
 impl Witness for Outcomes {
     fn sent(&mut self, at: SimTime, made: u32) {
         let offset = self.offset(at);
-        let bin = offset / self.bin;
-        if bin != self.open.0 {
-            self.turn(bin);
-        }
         self.attempts += 1;
         self.first_sent.get_or_insert(at.nanos());
         self.last_sent = at.nanos();
         if made == 1 {
             self.first_attempts += 1;
-            self.open.1 += 1;
+            self.bin(at).first += 1;
             self.pictures.count(offset, Shown::First);
         } else {
-            self.open.2 += 1;
+            self.bin(at).retries += 1;
             self.pictures.count(offset, Shown::Retry);
         }
     }
@@ -263,6 +285,7 @@ impl Witness for Outcomes {
             Ending::Succeeded => {
                 known.1 += 1;
                 self.succeeded += 1;
+                self.bin(at).good += 1;
                 self.last_success = Some(at.nanos());
                 let time = at.since(first).short_nanos();
                 self.slowest = self.slowest.max(time);

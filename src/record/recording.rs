@@ -179,12 +179,7 @@ impl Recording {
             reports.push(report);
         }
         let groups = self.agreement.groups().to_vec();
-        for group in &groups {
-            for (n, i) in group.iter().enumerate() {
-                let equal = group[..n].iter().find(|j| reports[**j].fingerprint == reports[*i].fingerprint);
-                reports[*i].same_as = equal.map(|j| reports[*j].name.clone());
-            }
-        }
+        name_equals(&groups, &mut reports);
         let notable_keys = (0..reports.len()).map(|i| self.notable_key(i)).collect();
         Findings {
             offered,
@@ -355,6 +350,16 @@ fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
         }
     }
     top
+}
+
+/// Names, within each group of lanes that decide alike, those that are equal in waits, too.
+pub fn name_equals(groups: &[Vec<usize>], reports: &mut [LaneReport]) {
+    for group in groups {
+        for (n, i) in group.iter().enumerate() {
+            let equal = group[..n].iter().find(|j| reports[**j].fingerprint == reports[*i].fingerprint);
+            reports[*i].same_as = equal.map(|j| reports[*j].name.clone());
+        }
+    }
 }
 
 /// What was offered from `start` on; how it was keyed is not known here.

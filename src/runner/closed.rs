@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
-use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room};
+use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, name_equals};
 use crate::report::{LoopReport, TimelineReport};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Options, Stream, World, WorldPlan, feedback};
@@ -132,6 +132,7 @@ pub fn findings(
         }
     }
     found.groups.sort();
+    name_equals(&found.groups, &mut found.lanes);
     found.split = align(
         &mut found.lanes.iter_mut().map(|lane| &mut lane.timeline).collect::<Vec<_>>(),
         first.split,

@@ -1,7 +1,7 @@
 //! What stands behind the limiter: servers, a queue, and time that runs slower for a while.
 
 use super::client::{Dice, Draw};
-use crate::rng::unit_interval;
+use crate::rng::exponential;
 use crate::time::SimDuration;
 use std::collections::VecDeque;
 
@@ -172,7 +172,7 @@ impl Backend {
             }
             ServiceSpec::Exponential { mean } => {
                 let bits = job.dice.bits(Draw::Service, job.made);
-                (-libm::log(unit_interval(bits)) * mean.short_nanos() as f64).round() as u64
+                exponential(bits, mean.short_nanos())
             }
             ServiceSpec::LoadDependent { base, each } => {
                 base.short_nanos().saturating_add(each.short_nanos().saturating_mul(self.serving))

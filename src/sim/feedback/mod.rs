@@ -4,11 +4,14 @@
 //! in their own time, and its backend works through what it lets pass. Between two batches of traffic
 //! the worlds need nothing of each other, so each is advanced by one thread at a time.
 
+mod pending;
 mod stream;
+mod witness;
 mod world;
 
 pub use stream::Stream;
-pub use world::{Ending, Witness, World, WorldPlan};
+pub use witness::{Ending, Witness};
+pub use world::{World, WorldPlan};
 
 use super::Observer;
 use super::replay::{Options, Progress, pool};

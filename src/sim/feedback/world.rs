@@ -1,9 +1,11 @@
 //! One lane's world: its limiter, its clients, its backend, and what is yet to happen.
 
+use super::pending::{Answer, Event, Phase, Places, Request, Thinker};
 use super::stream::{Sent, Stream};
+use super::witness::{Ending, Witness};
 use crate::error::Error;
 use crate::limiter::Interval;
-use crate::limiter::{Decision, KeyId, Verdicts};
+use crate::limiter::{Decision, Verdicts};
 use crate::sim::backend::Overflow;
 use crate::sim::backend::{Admission, Backend, Job};
 use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Draw, Failure, Memory};
@@ -12,34 +14,6 @@ use crate::sim::queue::{Class, Due, EventQueue};
 use crate::sim::response::{ResponseSpec, RetryAfter, Seen, Spread};
 use crate::sim::step::Step;
 use crate::time::{SimDuration, SimTime};
-
-/// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// With an answer in time.
-    Succeeded,
-    /// Its client stopped trying.
-    GaveUp,
-    /// The run ended first.
-    Unfinished,
-}
-
-/// Is told of everything that happens to requests, in order of time.
-pub trait Witness: Send {
-    /// An attempt went out; `made` counts those of its request, this one included.
-    fn sent(&mut self, at: SimTime, made: u32);
-    /// The backend, or a limiter without one, finished work.
-    fn served(&mut self, at: SimTime);
-    /// A request of `client` that was first sent at `first` ended.
-    fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending);
-}
-
-/// Nobody.
-impl Witness for () {
-    fn sent(&mut self, _at: SimTime, _made: u32) {}
-    fn served(&mut self, _at: SimTime) {}
-    fn ended(&mut self, _at: SimTime, _first: SimTime, _client: KeyId, _ending: Ending) {}
-}
 
 /// What a world needs to know of the run.
 #[derive(Clone, Debug)]
@@ -54,90 +28,6 @@ pub struct WorldPlan {
     pub max_events: u64,
     /// For each source of traffic, how long its clients think before their next request, if they do.
     pub think: Vec<Option<SimDuration>>,
-}
-
-/// Where a pending request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Its place is free.
-    Free,
-    /// The next attempt goes out at its event.
-    Resting,
-    /// Refused, and not yet answered.
-    Refused,
-    /// With the limiter or the backend; its event is the client's patience.
-    Away,
-    /// An answer is on its way and arrives at its event.
-    Answered(Answer),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Success,
-    Failure(Failure),
-}
-
-/// A request that has not ended.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    number: u64,
-    first_at: u64,
-    cost: u64,
-    keys: [KeyId; 2],
-    made: u32,
-    generation: u32,
-    source: u16,
-    phase: Phase,
-    memory: Memory,
-    seen: Seen,
-}
-
-/// What is due.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// Something for the request at a place, if it is still the same.
-    Request { slot: u32, generation: u32 },
-    /// A server is done with a request.
-    Departure { slot: u32, generation: u32 },
-    /// The limiter lets a delayed attempt go.
-    Release { place: u32 },
-    /// A client of a closed population makes its next request.
-    Next { place: u32 },
-}
-
-/// A client of a closed population between two requests.
-#[derive(Clone, Copy, Debug)]
-struct Thinker {
-    keys: [KeyId; 2],
-    cost: u64,
-    source: u16,
-    number: u64,
-}
-
-/// Things with places that are used again.
-#[derive(Debug)]
-struct Places<T> {
-    items: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T> Places<T> {
-    const fn new() -> Self {
-        Self { items: Vec::new(), free: Vec::new() }
-    }
-
-    fn put(&mut self, item: T) -> u32 {
-        match self.free.pop() {
-            Some(place) => {
-                self.items[place as usize] = item;
-                place
-            }
-            None => {
-                self.items.push(item);
-                u32::try_from(self.items.len() - 1).expect("fewer than 2^32 pending")
-            }
-        }
-    }
 }
 
 /// One lane and all that answers to it.

@@ -1,0 +1,89 @@
+//! What is pending in a world, and its places.
+
+use crate::limiter::KeyId;
+use crate::sim::client::{Failure, Memory};
+use crate::sim::response::Seen;
+
+/// Where a pending request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Its place is free.
+    Free,
+    /// The next attempt goes out at its event.
+    Resting,
+    /// Refused, and not yet answered.
+    Refused,
+    /// With the limiter or the backend; its event is the client's patience.
+    Away,
+    /// An answer is on its way and arrives at its event.
+    Answered(Answer),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Success,
+    Failure(Failure),
+}
+
+/// A request that has not ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) number: u64,
+    pub(super) first_at: u64,
+    pub(super) cost: u64,
+    pub(super) keys: [KeyId; 2],
+    pub(super) made: u32,
+    pub(super) generation: u32,
+    pub(super) source: u16,
+    pub(super) phase: Phase,
+    pub(super) memory: Memory,
+    pub(super) seen: Seen,
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// Something for the request at a place, if it is still the same.
+    Request { slot: u32, generation: u32 },
+    /// A server is done with a request.
+    Departure { slot: u32, generation: u32 },
+    /// The limiter lets a delayed attempt go.
+    Release { place: u32 },
+    /// A client of a closed population makes its next request.
+    Next { place: u32 },
+}
+
+/// A client of a closed population between two requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thinker {
+    pub(super) keys: [KeyId; 2],
+    pub(super) cost: u64,
+    pub(super) source: u16,
+    pub(super) number: u64,
+}
+
+/// Things with places that are used again.
+#[derive(Debug)]
+pub(super) struct Places<T> {
+    pub(super) items: Vec<T>,
+    pub(super) free: Vec<u32>,
+}
+
+impl<T> Places<T> {
+    pub(super) const fn new() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+
+    pub(super) fn put(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.items[place as usize] = item;
+                place
+            }
+            None => {
+                self.items.push(item);
+                u32::try_from(self.items.len() - 1).expect("fewer than 2^32 pending")
+            }
+        }
+    }
+}
