@@ -11,13 +11,16 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they are best read.
-pub const TOPICS: [Topic; 6] = [
+pub const TOPICS: [Topic; 9] = [
     Topic { name: "scenario", summary: "The keys of a scenario file and of its lanes", text: SCENARIO },
     Topic {
         name: "traffic-fields",
         summary: "What every `[[traffic]]` table may state: keys, cost, classes, attributes, spans",
         text: TRAFFIC_FIELDS,
     },
+    Topic { name: "clients", summary: "`client`: when clients come back, and what stops them", text: CLIENTS },
+    Topic { name: "response", summary: "`response`: what a refused client is told", text: RESPONSE },
+    Topic { name: "backend", summary: "`backend`: what stands behind the limiter", text: BACKEND },
     Topic { name: "expect", summary: "Conditions that `rlsim test` holds a lane to", text: EXPECT },
     Topic { name: "units", summary: "How rates, limits, durations, instants and numbers are written", text: UNITS },
     Topic { name: "decisions", summary: "The columns of `--decisions FILE`", text: DECISIONS },
@@ -30,10 +33,17 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
   about      What a newcomer should know.
   start      The virtual clock at the first instant, as in "2026-01-01T12:00:00Z".
              Without it: the epoch, or the first row of a trace.
-  duration   Stops arrivals, not releases. Needed by traffic without an end of its own.
+  duration   Stops arrivals and retries, not releases. Needed by traffic without an end of its own.
   seed       A number, 1 by default; all random traffic follows from it.
   limit      What every lane must enforce, as in "100/1m": the yardstick of the peak,
              and where lanes get their defaults from.
+  client     Who calls the lanes that state no client of their own. See clients. A client
+             or a backend closes the loop: what is refused comes back.
+  response   What these lanes answer. See response.
+  backend    What stands behind them. See backend.
+  max-events Events (attempts, answers, releases) after which a lane of a closed loop is
+             stopped, 100_000_000 by default: the report is then marked partial.
+  metric-bin Width of the bins that attempts and answers are counted in: "1s".
   envelope   Spans, as in ["10ms", "1s"]: the most units released in any such span is
              measured too (without it: in the limit's window).
 
@@ -48,6 +58,9 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
                     "ip"; a list counts by the pair.
   exempt            Classes of traffic that bypass the limiter, as in ["health"].
   clock-resolution  The limiter sees time rounded down to a multiple of it, as in "1ms".
+  client            Its clients, its answers, its backend, instead of those at the top.
+  response
+  backend
 
 Example:
   limit = "100/1m"
@@ -90,6 +103,100 @@ Example:
   steady = { rate = "50/s" }
 "#;
 
+const CLIENTS: &str = r#"client = { ... }, for a lane or at the top for all of them. All optional:
+
+  retry         When a client tries again; exactly one kind, none without it:
+    none = {}             never
+    immediate = {}        at once
+    fixed = { delay = "1s" }
+    exponential = { base = "1s", cap = "60s", jitter = "full" }
+                          base, twice that, and so on up to cap. jitter: none; full, from
+                          0 to the delay; equal, from half of it to all; decorrelated,
+                          from base to three times the delay before
+    retry-after = { jitter = "0s" }
+                          after what the answer says and up to jitter more; where it says
+                          nothing, after 1 s, 2 s, 4 s, up to a minute
+    paced = {}            the same, and who has nothing remaining waits for the reset
+                          before being refused
+    sdk = { name = "aws-standard-1.44" }
+                          as that release of a library: aws-legacy-1.43,
+                          aws-standard-1.43, aws-standard-1.44, aws-adaptive-1.44,
+                          grpc-1.85, urllib3-2.8, stripe-16.1, google-api-core-2.44,
+                          octokit-throttling-11.0
+  max-attempts  The first one counts. Without it: as many as it takes.
+  deadline      From a request's first attempt on: a later answer is of no use.
+  round-trip    From sending an attempt to getting an instant answer: "0s".
+  budget        What retries may be in proportion to requests, for each key of the
+                traffic: { ratio = 0.1, per-second = 10, ttl = "10s" }, with the
+                arithmetic of a library if it is like = "finagle" or "tower-0.5"; or
+                "finagle", "tower-0.5", "envoy" with their defaults.
+  throttle      What stops a client that keeps failing, for each key of the traffic:
+    grpc = { max = 10, ratio = 0.1 }
+                          a failure takes a token, a success gives back ratio of one; no
+                          retries while half or fewer are left
+    adaptive = { k = 2, window = "2m" }
+                          an attempt is dropped in the client with probability
+                          (requests - k accepts) / (requests + 1) of the last window
+
+Every lane meets the same luck: a draw depends on the seed, the request and the attempt.
+A closed population is traffic: `clients = { count = 50, think = "1s" }`.
+
+Example:
+  limit = "10/1s"
+  client = { retry = { exponential = { base = "1s", cap = "60s", jitter = "full" } } }
+  [[traffic]]
+  burst = { requests = 500 }
+"#;
+
+const RESPONSE: &str = r#"response = { ... }, for a lane or at the top for all of them. All optional:
+
+  status        Of a refusal: 429 by default, or another from 400 to 599.
+  retry-after   The wait that a refused client is told:
+                none      nothing
+                seconds   whole seconds, rounded up, at least 1
+                date      an HTTP date, the next whole second
+                exact     to the nanosecond, which no header can
+                reserved  the same, each refusal of a key one emission interval behind
+                          the one before
+                It is left out where no wait helps.
+  spread        What is added to it at random: up to a duration, as in "10s"; or up to a
+                multiple, as in "1.25x", of what those that are refused now need at the
+                lane's rate.
+  headers       The quota that is told: none, ietf (RateLimit as structured fields),
+                draft-3, draft-6, draft-7 (older RateLimit-*), x-ratelimit (X-RateLimit-*,
+                seconds from now), x-ratelimit-epoch (seconds since 1970).
+
+Clients see only what this says, rounding included. `rlsim explain headers` shows them.
+
+Example:
+  response = { retry-after = "seconds", spread = "5s", headers = "ietf" }
+"#;
+
+const BACKEND: &str = r#"backend = { ... }, for a lane or at the top for all of them:
+
+  service       How long a request takes: "100ms"; { constant = "100ms" };
+                { exponential = "100ms" }, the mean; { load-dependent = { base = "1s",
+                each = "10ms" } }, longer for each request that is being served.
+  rate          Instead of service: what one server does, as in "6/5s", exactly.
+
+And, all optional:
+
+  servers       Requests served at a time: 1, or any number if load-dependent.
+  queue         Requests that may wait: any number.
+  order         fifo, or lifo: the newest first.
+  overflow      Who finds the queue full: reject, a 503 at once, or drop: no answer.
+  timeout       How long a client waits for an attempt; its work is done all the same.
+  rejection-cost  Time of a server that each rejection takes: "0s".
+  stall         { from = "20s", until = "30s" }: servers stand still.
+  brown-out     { from, until, factor = 0.2 }: servers do that part of their work.
+
+An answer is good if its client still waits for it. Without a backend it is there at the
+release.
+
+Example:
+  backend = { servers = 10, service = "100ms", queue = 25, timeout = "2s" }
+"#;
+
 const EXPECT: &str = r#"[expect.LANE] states conditions on figures of a lane. One unmet: a line on standard
 error and exit status 3. `rlsim test` runs all scenarios that state some.
 
@@ -98,6 +205,11 @@ Figures, in kebab-case, else as in the JSON report (see report):
                       false-denials false-admissions, and of a class of traffic:
                       classes.CLASS.attempts .allowed .delayed .denied
                       (traffic without a class beside some with one: `other`)
+  of a closed loop    first-attempts succeeded gave-up amplification goodput-per-s
+                      throughput-per-s drain-ns ideal-drain-ns time-to-success-ns.p50
+                      .p95 .p99 .max time-to-success-all-ns.p50 .p95 .p99 .max
+                      most-attempts most-retries peak-to-mean dispersion jain
+                      overloaded-bins recovered-ns
   numbers             peak (= peak.units) peak.ratio peak.bound over.keys keys-denied
                       cost-offered cost-admitted state.keys state.bytes
                       state.bytes-per-key "envelope.SPAN" "envelope.SPAN.bound", for a
@@ -193,6 +305,20 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
                     attempts, denied
     classes         by class of traffic: class, attempts, allowed, delayed, denied
     timeline        from_ns, bin_ns, then allowed, delayed, denied in each bin
+    In a closed loop, beside these (see clients):
+    partial         stopped after max-events: not all of it
+    first_attempts amplification   attempts that were the first; all attempts over them
+    succeeded gave_up   requests answered in time; whose client stopped trying
+    goodput_per_s throughput_per_s   answers in time, and work done, a second
+    drain_ns ideal_drain_ns   first attempt to last success; the least the limit allows
+    time_to_success_ns   of requests that succeeded: p50, p95, p99, max
+    time_to_success_all_ns   of all, null: never
+    metric_bin_ns most_attempts most_retries   bins, and the most in one
+    peak_to_mean dispersion   of attempts a bin: most over mean, variance over mean
+    jain            fairness over keys by successes: 1 if equal
+    overloaded_bins recovered_ns   bins with more retries than first attempts, or fewer
+                    answers in time than half of these; the last one's end, null: never
+    loop_timeline   from_ns, bin_ns, then first, retries, good, served in each bin
     same_as         the first lane whose every decision is equal
     fingerprint     64 bits over all decisions: equal runs have equal ones
 

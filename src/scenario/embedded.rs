@@ -30,6 +30,12 @@ pub const EMBEDDED: &[Embedded] = embed![
     "distributed-abuse",
     "health-checks",
     "noisy-neighbour",
+    "retry-storm",
+    "retry-after-lockstep",
+    "reset-herd",
+    "metastable",
+    "budget",
+    "fragile-backend",
     "nasa",
     "llm-tokens",
 ];

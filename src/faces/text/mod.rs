@@ -1,5 +1,6 @@
 //! The report as text: offer, verdict, strips, table, and what happened.
 
+mod comeback;
 mod refused;
 mod spans;
 mod story;
@@ -78,7 +79,12 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         out.push('\n');
         strip::strips(&mut out, report, width, &styles);
         out.push('\n');
-        table::table(&mut out, report, width);
+        table::table(&mut out, report, width, &table::DECISIONS);
+        if report.lanes.iter().any(|lane| lane.closed.is_some()) {
+            out.push('\n');
+            table::table(&mut out, report, width, &table::REQUESTS);
+            paragraph(&mut out, &legend(report), width, "  ");
+        }
     }
     section(&mut out, "Most released in any span of this length, of its bound", spans::spans(report, width), &styles);
     out.push('\n');
@@ -123,6 +129,15 @@ fn paragraph(out: &mut String, text: &str, width: usize, indent: &str) {
         out.push_str(&line);
         out.push('\n');
     }
+}
+
+/// What the table of requests shows.
+fn legend(report: &Report) -> String {
+    let bin = report.lanes.iter().find_map(|lane| lane.closed.as_ref()).map_or(0, |closed| closed.metric_bin_ns);
+    format!(
+        "each: attempts a request; done: answered in time; p50, p99: time to that of all requests; recovered: from when on retries no longer outnumber first attempts; clumps: variance over mean of attempts in {}, 1 if they know nothing of each other",
+        span(bin)
+    )
 }
 
 /// How many of something, with its plural.
@@ -197,7 +212,7 @@ fn notes(report: &Report) -> Vec<String> {
 /// Every lane's parameters, resolved.
 fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
     let names = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).min(strip::NAME_WIDTH);
-    for lane in &report.lanes {
+    for (i, lane) in report.lanes.iter().enumerate() {
         let mut knobs = vec![];
         if lane.name != lane.algorithm {
             knobs.push(lane.algorithm.to_owned());
@@ -214,6 +229,10 @@ fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
         if let Some(tick) = lane.clock_resolution_ns {
             knobs.push(format!("clock-resolution {}", span(tick)));
         }
+        for part in ["client", "response", "backend"] {
+            let stated = report.scenario.pointer(&format!("/lane/{i}/{part}"));
+            knobs.extend(stated.map(|stated| format!("{part} {}", inline(stated))));
+        }
         let name = padded(&lane.name, names);
         if knobs.is_empty() {
             knobs.push("admits nothing".to_owned());
@@ -227,6 +246,22 @@ fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
                 out.push_str(&format!("{}\n", styled(styles.dim, line)));
             }
         }
+    }
+}
+
+/// A table in a line: `(retry exponential (base 1s, jitter full), round-trip 0s)`.
+fn inline(value: &serde_json::Value) -> String {
+    let Some(table) = value.as_object() else { return plain(value) };
+    let parts: Vec<String> = table
+        .iter()
+        .map(|(key, value)| match value.as_object() {
+            Some(knobs) if knobs.is_empty() => key.clone(),
+            _ => format!("{key} {}", inline(value)),
+        })
+        .collect();
+    match &parts[..] {
+        [one] => one.clone(),
+        parts => format!("({})", parts.join(", ")),
     }
 }
 

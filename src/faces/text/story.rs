@@ -1,6 +1,6 @@
 //! Why the lanes differ, in sentences whose every number is a figure of the report.
 
-use super::{plural, span};
+use super::{comeback, plural, span};
 use crate::faces::format::{Clock, count, duration, ratio};
 use crate::report::{Disagreement, LaneReport, LevelReport, Report};
 
@@ -23,7 +23,7 @@ pub(super) fn list<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// A verb after `n` subjects.
-const fn verb<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
+pub(super) const fn verb<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
     if n == 1 { one } else { many }
 }
 
@@ -112,6 +112,15 @@ pub fn story(report: &Report) -> Vec<String> {
     }
     // In the order they are told, each with its rank: of too many, the last ranks are left out.
     let mut sentences: Vec<(u8, String)> = Vec::new();
+    if report.lanes.iter().any(|lane| lane.closed.is_some()) {
+        sentences.extend(comeback::sentences(report).into_iter().map(|text| (0, text)));
+        sentences.extend([5, 7].into_iter().zip(exceeded(report)));
+        sentences.extend(delays(report).map(|text| (6, text)));
+        if sentences.len() < 2 {
+            sentences.extend([6, 7].into_iter().zip(agreement(report)));
+        }
+        return shortened(sentences);
+    }
     sentences.extend([0, 6].into_iter().zip(agreement(report)));
     sentences.extend([1, 5].into_iter().zip(exceeded(report)));
     sentences.extend(delays(report).map(|text| (2, text)));
@@ -120,9 +129,14 @@ pub fn story(report: &Report) -> Vec<String> {
     if sentences.len() < 2 {
         sentences.push((7, load(report)));
     }
+    shortened(sentences)
+}
+
+/// At most so many of them: the last ranks are left out.
+fn shortened(mut sentences: Vec<(u8, String)>) -> Vec<String> {
     while sentences.len() > MOST {
-        let last = sentences.iter().map(|(rank, _)| *rank).max();
-        sentences.retain(|(rank, _)| Some(*rank) != last);
+        let last = sentences.iter().rposition(|(rank, _)| Some(*rank) == sentences.iter().map(|(rank, _)| *rank).max());
+        sentences.remove(last.expect("there are some"));
     }
     sentences.into_iter().map(|(_, text)| text).collect()
 }

@@ -2,13 +2,27 @@
 
 use super::strip::NAME_WIDTH;
 use super::wait;
-use crate::faces::format::{count, fit, ratio};
-use crate::report::{LaneReport, Report};
+use crate::faces::format::{count, duration, fit, ratio};
+use crate::report::{LaneReport, LoopReport, Report};
 use comfy_table::{CellAlignment, Table};
 use unicode_width::UnicodeWidthStr;
 
 /// A column: its heading and what stands in it.
 type Column = (&'static str, fn(&LaneReport) -> String);
+
+/// What a table is made of.
+pub struct Layouts {
+    columns: &'static [Column],
+    /// How it is squeezed into its width, from comfortable to cramped.
+    layouts: [Layout; 5],
+}
+
+/// What the limiters did.
+pub const DECISIONS: Layouts = Layouts { columns: &COLUMNS, layouts: layouts(&["B/key"], &["B/key", "p99 wait"]) };
+
+/// What became of the requests of a closed loop.
+pub const REQUESTS: Layouts =
+    Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "attempts"]) };
 
 const COLUMNS: [Column; 9] = [
     ("allowed", |lane| count(u128::from(lane.allowed))),
@@ -32,14 +46,47 @@ const COLUMNS: [Column; 9] = [
     }),
 ];
 
-/// How a table is squeezed into its width, from comfortable to cramped.
-const LAYOUTS: [Layout; 5] = [
-    Layout { gap: 2, groups: true, left_out: &[] },
-    Layout { gap: 1, groups: true, left_out: &[] },
-    Layout { gap: 1, groups: false, left_out: &[] },
-    Layout { gap: 1, groups: false, left_out: &["B/key"] },
-    Layout { gap: 1, groups: false, left_out: &["B/key", "p99 wait"] },
+/// A figure of a closed loop.
+fn of_loop(lane: &LaneReport, figure: impl Fn(&LoopReport) -> String) -> String {
+    lane.closed.as_ref().map_or_else(|| "-".to_owned(), figure)
+}
+
+/// A number with two places, or with none where it is large.
+fn decimal(value: Option<f64>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(value) if value >= 1000.0 => count(value.round() as u128),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+fn time(nanos: Option<u64>, never: &str) -> String {
+    nanos.map_or_else(|| never.to_owned(), |nanos| duration(u128::from(nanos)))
+}
+
+const LOOP_COLUMNS: [Column; 9] = [
+    ("attempts", |lane| count(u128::from(lane.attempts))),
+    ("each", |lane| of_loop(lane, |l| decimal(l.amplification))),
+    ("done", |lane| of_loop(lane, |l| count(u128::from(l.succeeded)))),
+    ("not", |lane| of_loop(lane, |l| count(u128::from(l.gave_up + lane.unfinished)))),
+    ("good/s", |lane| of_loop(lane, |l| decimal(l.goodput_per_s))),
+    ("p50", |lane| of_loop(lane, |l| time(l.time_to_success_all_ns.p50, "never"))),
+    ("p99", |lane| of_loop(lane, |l| time(l.time_to_success_all_ns.p99, "never"))),
+    ("recovered", |lane| {
+        of_loop(lane, |l| if l.overloaded_bins == 0 { "-".to_owned() } else { time(l.recovered_ns, "never") })
+    }),
+    ("clumps", |lane| of_loop(lane, |l| decimal(l.dispersion))),
 ];
+
+const fn layouts(second: &'static [&'static str], third: &'static [&'static str]) -> [Layout; 5] {
+    [
+        Layout { gap: 2, groups: true, left_out: &[] },
+        Layout { gap: 1, groups: true, left_out: &[] },
+        Layout { gap: 1, groups: false, left_out: &[] },
+        Layout { gap: 1, groups: false, left_out: second },
+        Layout { gap: 1, groups: false, left_out: third },
+    ]
+}
 
 struct Layout {
     /// Spaces between columns.
@@ -59,11 +106,12 @@ fn heading(name: &str, layout: &Layout) -> String {
 const NARROWEST_NAME: usize = 12;
 
 /// Writes the table: a row a lane, within `width`.
-pub fn table(out: &mut String, report: &Report, width: usize) {
+pub fn table(out: &mut String, report: &Report, width: usize, kind: &Layouts) {
+    let Layouts { columns: all, layouts } = kind;
     let longest = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
     let lay_out = |layout: &Layout| {
         let columns: Vec<Column> =
-            COLUMNS.into_iter().filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
+            all.iter().copied().filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
         let cell = |text: String| if layout.groups { text } else { text.replace(',', "") };
         let rows: Vec<Vec<String>> =
             report.lanes.iter().map(|lane| columns.iter().map(|(_, figure)| cell(figure(lane))).collect()).collect();
@@ -74,8 +122,8 @@ pub fn table(out: &mut String, report: &Report, width: usize) {
     };
     let fits = |layout: &&Layout| 2 + longest.min(NARROWEST_NAME) + lay_out(layout).2 <= width;
     let whole = |layout: &&Layout| 2 + longest + lay_out(layout).2 <= width;
-    let last = &LAYOUTS[LAYOUTS.len() - 1];
-    let layout = LAYOUTS[..3].iter().find(whole).or_else(|| LAYOUTS.iter().find(fits)).unwrap_or(last);
+    let last = &layouts[layouts.len() - 1];
+    let layout = layouts[..3].iter().find(whole).or_else(|| layouts.iter().find(fits)).unwrap_or(last);
     let (columns, rows, figures) = lay_out(layout);
     let names = width.saturating_sub(2 + figures).clamp(8, longest.max(8));
     let mut table = Table::new();
@@ -102,7 +150,7 @@ pub fn table(out: &mut String, report: &Report, width: usize) {
         out.push('\n');
     }
     if !layout.left_out.is_empty() {
-        let needed = 2 + longest.min(NARROWEST_NAME) + lay_out(&LAYOUTS[2]).2;
+        let needed = 2 + longest.min(NARROWEST_NAME) + lay_out(&layouts[2]).2;
         out.push_str(&format!("  without {}: that takes --width {needed}\n", layout.left_out.join(" and ")));
     }
 }

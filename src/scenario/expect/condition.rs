@@ -139,6 +139,12 @@ impl Condition {
                 "write `limit = \"100/1m\"` at the top of the scenario".to_owned(),
             ));
         }
+        if figure.needs_closed_loop() && !plan.is_closed_loop() {
+            return Err((
+                "in an open loop nobody comes back, so there is no such figure".to_owned(),
+                "state a `client` or a `backend` for the lane; see `rlsim explain clients`".to_owned(),
+            ));
+        }
         let operand = match other_lane(rest, lane, figure, plan)? {
             Some(operand) => operand,
             None if kind.is_word() => word(rest, figure, lane, plan)?,

@@ -1,7 +1,7 @@
 //! The figures that may be expected: their names, what can be compared with each, and where each
 //! stands in a report.
 
-use crate::report::{ClassReport, LaneReport};
+use crate::report::{ClassReport, LaneReport, LoopReport};
 use crate::scenario::diagnose::closest;
 use crate::scenario::plan::Plan;
 use crate::time::SimDuration;
@@ -86,14 +86,18 @@ enum Absent {
     Sometimes,
     /// Nothing is measured against a limit where none is stated.
     WithoutLimit,
+    /// Nothing comes back in an open loop.
+    InOpenLoop,
+    /// The same, and sometimes in a closed one.
+    OftenInOpenLoop,
 }
 
 const fn entry(name: &'static str, kind: Kind, absent: Absent, read: fn(&LaneReport) -> Found) -> Entry {
     Entry { name, kind, absent, read }
 }
 
-static ENTRIES: [Entry; 32] = {
-    use Absent::{Never, Sometimes, WithoutLimit};
+static ENTRIES: [Entry; 55] = {
+    use Absent::{InOpenLoop, Never, OftenInOpenLoop, Sometimes, WithoutLimit};
     use Kind::{Attempts, Instant, Real, Span, Whole};
     [
         entry("algorithm", Kind::Algorithm, Never, |lane| Found::text(Some(lane.algorithm))),
@@ -135,9 +139,48 @@ static ENTRIES: [Entry; 32] = {
         entry("state.bytes-per-key", Real, Never, |lane| Found::real(Some(lane.state.bytes_per_key))),
         entry("keys-denied", Whole, Never, |lane| Found::whole(Some(lane.keys_denied))),
         entry("same-as", Kind::Lane, Sometimes, |lane| Found::text(lane.same_as.as_deref())),
+        entry("first-attempts", Attempts, InOpenLoop, |lane| of_loop(lane, |l| Some(l.first_attempts))),
+        entry("succeeded", Attempts, InOpenLoop, |lane| of_loop(lane, |l| Some(l.succeeded))),
+        entry("gave-up", Attempts, InOpenLoop, |lane| of_loop(lane, |l| Some(l.gave_up))),
+        entry("amplification", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.amplification)),
+        entry("goodput-per-s", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.goodput_per_s)),
+        entry("throughput-per-s", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.throughput_per_s)),
+        entry("drain-ns", Span, OftenInOpenLoop, |lane| of_loop(lane, |l| l.drain_ns)),
+        entry("ideal-drain-ns", Span, OftenInOpenLoop, |lane| of_loop(lane, |l| l.ideal_drain_ns)),
+        entry("time-to-success-ns.p50", Span, OftenInOpenLoop, |lane| of_loop(lane, |l| l.time_to_success_ns.p50)),
+        entry("time-to-success-ns.p95", Span, OftenInOpenLoop, |lane| of_loop(lane, |l| l.time_to_success_ns.p95)),
+        entry("time-to-success-ns.p99", Span, OftenInOpenLoop, |lane| of_loop(lane, |l| l.time_to_success_ns.p99)),
+        entry("time-to-success-ns.max", Span, OftenInOpenLoop, |lane| of_loop(lane, |l| l.time_to_success_ns.max)),
+        entry("time-to-success-all-ns.p50", Span, OftenInOpenLoop, |lane| {
+            of_loop(lane, |l| l.time_to_success_all_ns.p50)
+        }),
+        entry("time-to-success-all-ns.p95", Span, OftenInOpenLoop, |lane| {
+            of_loop(lane, |l| l.time_to_success_all_ns.p95)
+        }),
+        entry("time-to-success-all-ns.p99", Span, OftenInOpenLoop, |lane| {
+            of_loop(lane, |l| l.time_to_success_all_ns.p99)
+        }),
+        entry("time-to-success-all-ns.max", Span, OftenInOpenLoop, |lane| {
+            of_loop(lane, |l| l.time_to_success_all_ns.max)
+        }),
+        entry("most-attempts", Whole, InOpenLoop, |lane| of_loop(lane, |l| Some(l.most_attempts))),
+        entry("most-retries", Whole, InOpenLoop, |lane| of_loop(lane, |l| Some(l.most_retries))),
+        entry("peak-to-mean", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.peak_to_mean)),
+        entry("dispersion", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.dispersion)),
+        entry("jain", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.jain)),
+        entry("overloaded-bins", Whole, InOpenLoop, |lane| of_loop(lane, |l| Some(l.overloaded_bins))),
+        entry("recovered-ns", Instant, OftenInOpenLoop, |lane| of_loop(lane, |l| l.recovered_ns)),
         entry("fingerprint", Kind::Fingerprint, Never, |lane| Found::text(Some(&lane.fingerprint))),
     ]
 };
+
+fn of_loop(lane: &LaneReport, figure: fn(&LoopReport) -> Option<u64>) -> Found {
+    Found::whole(lane.closed.as_ref().and_then(figure))
+}
+
+fn real_of_loop(lane: &LaneReport, figure: fn(&LoopReport) -> Option<f64>) -> Found {
+    Found::real(lane.closed.as_ref().and_then(figure))
+}
 
 fn peak_units(lane: &LaneReport) -> Found {
     Found::whole(lane.peak.as_ref().map(|peak| peak.units))
@@ -298,7 +341,7 @@ impl Figure {
     /// Whether a report may say nothing of it.
     pub fn may_be_absent(&self) -> bool {
         match self {
-            Self::Plain(entry) => entry.absent != Absent::Never,
+            Self::Plain(entry) => !matches!(entry.absent, Absent::Never | Absent::InOpenLoop),
             Self::Envelope { bound, .. } => *bound,
             Self::Class { .. } => false,
         }
@@ -307,6 +350,11 @@ impl Figure {
     /// Whether a report says nothing of it where no limit is stated.
     pub fn needs_limit(&self) -> bool {
         matches!(self, Self::Plain(entry) if entry.absent == Absent::WithoutLimit)
+    }
+
+    /// Whether a report says nothing of it in an open loop.
+    pub fn needs_closed_loop(&self) -> bool {
+        matches!(self, Self::Plain(entry) if matches!(entry.absent, Absent::InOpenLoop | Absent::OftenInOpenLoop))
     }
 
     /// What a lane's report says.
