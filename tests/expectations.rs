@@ -7,6 +7,7 @@ use rlsim::sim::Options;
 /// Two keys against five a second: six requests of class `a` at once, and two `other` later.
 const SCENARIO: &str = r#"
 limit = "5/1s"
+client = {}
 envelope = ["1ms", "1s"]
 [[traffic]]
 class = "a"

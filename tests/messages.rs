@@ -130,12 +130,37 @@ fn every_key_is_explained() {
     }
     let words: Vec<&str> = explained.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).collect();
     let mut tables = vec!["zzz = 1".to_owned(), "[[traffic]]\nzzz = 1".to_owned(), "[[lane]]\nzzz = 1".to_owned()];
-    let kinds = ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "trace"];
+    let kinds =
+        ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "clients", "trace"];
     tables.extend(kinds.map(|kind| format!("[[traffic]]\n{kind} = {{ zzz = 1 }}")));
     tables.push("[[traffic]]\nkeys = { zzz = 1 }".to_owned());
     tables.push("[[traffic]]\nkeys = { zipf = { zzz = 1 } }".to_owned());
     tables.push("[[traffic]]\ntrace = { order = { zzz = 1 } }".to_owned());
     tables.extend(rlsim::limiter::LimiterSpec::NAMES.map(|name| format!("[[lane]]\n{name} = {{ zzz = 1 }}")));
+    let closed = [
+        "client = { zzz = 1 }",
+        "client = { retry = { zzz = 1 } }",
+        "client = { retry = { fixed = { zzz = 1 } } }",
+        "client = { retry = { exponential = { zzz = 1 } } }",
+        "client = { retry = { retry-after = { zzz = 1 } } }",
+        "client = { retry = { sdk = { zzz = 1 } } }",
+        "client = { retry = { sdk = { name = \"zzz\" } } }",
+        "client = { budget = { zzz = 1 } }",
+        "client = { throttle = { zzz = 1 } }",
+        "client = { throttle = { grpc = { zzz = 1 } } }",
+        "client = { throttle = { adaptive = { zzz = 1 } } }",
+        "response = { zzz = 1 }",
+        "response = { retry-after = \"zzz\" }",
+        "response = { headers = \"zzz\" }",
+        "backend = { zzz = 1 }",
+        "backend = { service = { zzz = 1 } }",
+        "backend = { service = { load-dependent = { zzz = 1 } } }",
+        "backend = { order = \"zzz\" }",
+        "backend = { overflow = \"zzz\" }",
+        "backend = { stall = { zzz = 1 } }",
+        "backend = { brown-out = { zzz = 1 } }",
+    ];
+    tables.extend(closed.map(str::to_owned));
     tables.push("[[traffic]]\nburst = { requests = 1 }\n[expect.gcra]\nzzz = 1".to_owned());
     for table in tables {
         for key in accepted(&table) {

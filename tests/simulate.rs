@@ -99,7 +99,7 @@ impl Observer for Decisions {
 /// Runs a plan; the decisions are by lane, then by arrival.
 pub fn run_plan(plan: &Plan, options: Options) -> Result<(Outcome, Vec<Vec<Decision>>), Error> {
     let mut decisions = Decisions(vec![Vec::new(); plan.lanes.len()]);
-    let extras = Extras { taps: Vec::new(), observers: vec![Box::new(&mut decisions)] };
+    let extras = Extras { taps: Vec::new(), observers: vec![Box::new(&mut decisions)], ..Extras::default() };
     let outcome = run(plan, options, extras, &mut |_| true)?;
     Ok((outcome, decisions.0))
 }

@@ -1,6 +1,7 @@
 //! `rlsim explain`: algorithms from their own documentation, traffic, and the words of the report.
 
 use super::cli::ExplainArgs;
+use super::headers;
 use super::output::stdout;
 use super::topics::TOPICS;
 use crate::error::Error;
@@ -38,7 +39,7 @@ const ALGORITHMS: [(&str, &str, &str); 6] = [
 ];
 
 /// Kinds of traffic.
-pub const TRAFFIC: [(&str, &str); 8] = [
+pub const TRAFFIC: [(&str, &str); 9] = [
     ("burst", "Requests in one instant, or evenly over a time. Fields: requests, at (0s), over (0s)."),
     (
         "boundary-burst",
@@ -50,13 +51,17 @@ pub const TRAFFIC: [(&str, &str); 8] = [
     ("on-off", "Evenly spaced requests while on, none while off. Fields: rate, on, off."),
     ("ramp", "A rate that changes linearly. Fields: rate (at the beginning), to (at the end)."),
     (
+        "clients",
+        "A closed population: each client makes a request, waits for its outcome, thinks, and makes the next one. Fields: count, think.",
+    ),
+    (
         "trace",
         "A CSV file, plain or gzip. Fields: file, time, time-format (\"auto\", \"s\", \"ms\", \"us\", \"ns\", \"rfc3339\" or a strptime pattern), key, cost (a column, or a list of columns to add), attributes, order (\"strict\", \"sort\", { window = \"5s\" }), bad-rows (\"error\", \"skip\"), header.",
     ),
 ];
 
 /// Words of the report.
-pub const WORDS: [(&str, &str); 17] = [
+pub const WORDS: [(&str, &str); 22] = [
     ("arrival", "One attempt at one instant. A request is what a client wants; it takes one or more attempts."),
     ("key", "What the limit is counted by: a client, an address, a tenant."),
     ("cost", "Units that an attempt takes, 1 by default."),
@@ -79,6 +84,17 @@ pub const WORDS: [(&str, &str); 17] = [
     (
         "vs-log",
         "Admissions compared with the exact sliding log over the same traffic: `+3 -0` is 3 false admissions (admitted although the log refuses) and 0 false denials (refused although the log admits).",
+    ),
+    ("attempt", "What reaches the limiter. A request takes one or, if its client comes back, more of them."),
+    ("amplification", "Attempts over first attempts: 1 if nobody comes back."),
+    ("goodput", "Requests answered while their client still waits, a second. Throughput counts all work done."),
+    (
+        "recovered",
+        "When the last bin ended in which retries outnumber first attempts, or fewer than half as many requests are answered in time as are first sent.",
+    ),
+    (
+        "clumps",
+        "Variance over mean of attempts in a bin (index of dispersion): 1 for attempts that know nothing of each other, far more for those that come in step.",
     ),
     ("wait", "How long admitted attempts are held; those allowed at once count as zero."),
     ("b-key", "Bytes of state that the limiter holds for a key, as really held."),
@@ -125,6 +141,9 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
     }
     if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
         stdout(topic.text)?;
+        if topic.name == "headers" {
+            stdout(&headers::shown())?;
+        }
         return Ok(0);
     }
     if let Some(scenario) = embedded(&name) {

@@ -4,6 +4,7 @@ mod check;
 mod cli;
 mod explain;
 mod generate;
+mod headers;
 mod list;
 mod notes;
 mod output;

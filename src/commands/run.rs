@@ -10,7 +10,7 @@ use super::tui;
 use crate::error::Error;
 use crate::faces::text::{TextOptions, text};
 use crate::faces::{csv::csv, json::json, svg};
-use crate::record::DecisionLog;
+use crate::record::{AttemptLog, DecisionLog};
 use crate::report::Report;
 use crate::runner::{self, Extras, Outcome};
 use crate::scenario::{Expectation, Plan, ScenarioSource};
@@ -235,13 +235,16 @@ fn with_decisions(
     interrupted: &'static AtomicBool,
 ) -> Result<Outcome, Error> {
     let failed = |source| cannot_write(path, &source);
+    if plan.is_closed_loop() {
+        return with_attempts(plan, options, path, progress, interrupted);
+    }
     let lanes = plan.lanes.iter().map(|lane| lane.name.clone()).collect();
     // Where there is a verdict to give, it is reached whether anybody reads the log or not.
     let file = OutputFile::create(path)?.patient(!plan.expectations.is_empty());
     let mut log = DecisionLog::new(file, lanes, plan.stated_start()).map_err(failed)?;
     let failure = log.failure();
     let writing_failed = || failure.lock().is_ok_and(|failure| failure.is_some());
-    let extras = Extras { taps: log.taps(), observers: vec![Box::new(&mut log)] };
+    let extras = Extras { taps: log.taps(), observers: vec![Box::new(&mut log)], ..Extras::default() };
     // The log is written batch by batch, so batches stay small.
     let options = Options { batch: 4096, ..options };
     let outcome = runner::run(plan, options, extras, &mut |rows| {
@@ -256,5 +259,28 @@ fn with_decisions(
         outcome => outcome?,
     };
     log.finish().map_err(failed)?.finish()?;
+    Ok(outcome)
+}
+
+/// Runs a closed loop with a decision log, whose rows are at hand in order only at the end.
+fn with_attempts(
+    plan: &Plan,
+    options: Options,
+    path: &Path,
+    progress: &mut Progress,
+    interrupted: &'static AtomicBool,
+) -> Result<Outcome, Error> {
+    let failed = |source| cannot_write(path, &source);
+    let mut file = OutputFile::create(path)?.patient(!plan.expectations.is_empty());
+    let kept = |source| Error::Io { path: std::env::temp_dir(), action: "keep the attempts of a lane in", source };
+    let files = plan.lanes.iter().map(|_| tempfile::tempfile().map_err(kept)).collect::<Result<Vec<_>, _>>()?;
+    let log = AttemptLog::new(&plan.lanes, files);
+    let extras = Extras { scribes: log.scribes(&plan.lanes, plan.stated_start()), ..Extras::default() };
+    let outcome = runner::run(plan, options, extras, &mut |rows| {
+        progress.tick(rows);
+        !interrupted.load(Ordering::Relaxed)
+    })?;
+    log.finish(&mut file).map_err(failed)?;
+    file.finish()?;
     Ok(outcome)
 }

@@ -11,15 +11,16 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they are best read.
-pub const TOPICS: [Topic; 9] = [
+pub const TOPICS: [Topic; 10] = [
     Topic { name: "scenario", summary: "The keys of a scenario file and of its lanes", text: SCENARIO },
     Topic {
         name: "traffic-fields",
         summary: "What every `[[traffic]]` table may state: keys, cost, classes, attributes, spans",
         text: TRAFFIC_FIELDS,
     },
-    Topic { name: "clients", summary: "`client`: when clients come back, and what stops them", text: CLIENTS },
+    Topic { name: "client", summary: "`client`: when clients come back, and what stops them", text: CLIENT },
     Topic { name: "response", summary: "`response`: what a refused client is told", text: RESPONSE },
+    Topic { name: "headers", summary: "What a refused client is told, by every algorithm", text: HEADERS },
     Topic { name: "backend", summary: "`backend`: what stands behind the limiter", text: BACKEND },
     Topic { name: "expect", summary: "Conditions that `rlsim test` holds a lane to", text: EXPECT },
     Topic { name: "units", summary: "How rates, limits, durations, instants and numbers are written", text: UNITS },
@@ -33,11 +34,12 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
   about      What a newcomer should know.
   start      The virtual clock at the first instant, as in "2026-01-01T12:00:00Z".
              Without it: the epoch, or the first row of a trace.
-  duration   Stops arrivals and retries, not releases. Needed by traffic without an end of its own.
+  duration   Stops arrivals and retries, not releases. Needed by traffic without an end
+             of its own.
   seed       A number, 1 by default; all random traffic follows from it.
   limit      What every lane must enforce, as in "100/1m": the yardstick of the peak,
              and where lanes get their defaults from.
-  client     Who calls the lanes that state no client of their own. See clients. A client
+  client     Who calls the lanes that state no client of their own. See client. A client
              or a backend closes the loop: what is refused comes back.
   response   What these lanes answer. See response.
   backend    What stands behind them. See backend.
@@ -103,19 +105,19 @@ Example:
   steady = { rate = "50/s" }
 "#;
 
-const CLIENTS: &str = r#"client = { ... }, for a lane or at the top for all of them. All optional:
+const CLIENT: &str = r#"client = { ... }, for a lane or at the top for all of them. All optional:
 
   retry         When a client tries again; exactly one kind, none without it:
     none = {}             never
     immediate = {}        at once
     fixed = { delay = "1s" }
     exponential = { base = "1s", cap = "60s", jitter = "full" }
-                          base, twice that, and so on up to cap. jitter: none; full, from
-                          0 to the delay; equal, from half of it to all; decorrelated,
-                          from base to three times the delay before
+                          base, twice that, and so on up to cap. jitter: none; full,
+                          from 0 to the delay; equal, from half of it to all;
+                          decorrelated, from base to three times the delay before
     retry-after = { jitter = "0s" }
-                          after what the answer says and up to jitter more; where it says
-                          nothing, after 1 s, 2 s, 4 s, up to a minute
+                          after what the answer says and up to jitter more; where it
+                          says nothing, after 1 s, 2 s, 4 s, up to a minute
     paced = {}            the same, and who has nothing remaining waits for the reset
                           before being refused
     sdk = { name = "aws-standard-1.44" }
@@ -170,6 +172,17 @@ Clients see only what this says, rounding included. `rlsim explain headers` show
 
 Example:
   response = { retry-after = "seconds", spread = "5s", headers = "ietf" }
+"#;
+
+const HEADERS: &str = r#"Four attempts 1, 1.5, 2 and 2.5 s after midnight against limit = "3/6s": the answer to the
+last one, which all six algorithms refuse. A limiter knows the smallest wait to the
+nanosecond; headers tell whole seconds, rounded up.
+
+  Retry-After       until the same attempt would pass if nothing else came
+  r, Remaining      attempts of cost 1 that would pass now
+  t                 until there are more; Reset: until the state of an untouched key
+  q, Limit; w       the limit or burst, and the window or the time to refill it
+
 "#;
 
 const BACKEND: &str = r#"backend = { ... }, for a lane or at the top for all of them:
@@ -267,6 +280,10 @@ and lane; `-` is standard output, instead of the report.
   remaining       Attempts of cost 1 that would be admitted now, after this decision.
   next_ns         Time until one more of them would be; 0 when all are.
   full_ns         Time until its key is as one never seen.
+  status headers  Where a lane states a response: what its client sees.
+
+In a closed loop, arrival is the number of the request's first attempt; it is empty for
+later requests of a closed population.
 
 Example, all keys that a lane refused, with how often:
   rlsim replay requests.csv --limit 100/1m --key client --algorithm gcra --decisions - |
@@ -305,7 +322,7 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
                     attempts, denied
     classes         by class of traffic: class, attempts, allowed, delayed, denied
     timeline        from_ns, bin_ns, then allowed, delayed, denied in each bin
-    In a closed loop, beside these (see clients):
+    In a closed loop, beside these (see client):
     partial         stopped after max-events: not all of it
     first_attempts amplification   attempts that were the first; all attempts over them
     succeeded gave_up   requests answered in time; whose client stopped trying

@@ -339,6 +339,13 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         }
         if cost <= self.units {
             let now = Self::clamp(log, at);
+            // Decisions on a batch write into a free place: there is one, however a log is asked.
+            if log.entries.is_full() && cost == 1 && !self.count_denied && log.sum <= self.units {
+                self.drop_gone(log, now);
+                if log.entries.is_full() {
+                    log.entries.grow();
+                }
+            }
             self.make_room(log, now, cost);
             if log.sum <= self.units - cost {
                 self.append(log, now, cost);
@@ -360,10 +367,6 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
         };
         // A free place is needed even where one entry leaves for one that comes.
         if log.entries.is_full() {
-            self.drop_gone(log, entry.at());
-            if log.entries.is_full() {
-                log.entries.grow();
-            }
             return (self.decide(log, at, cost).admits(), 0);
         }
         // One entry leaves where one comes, if it may: whether it may is hard to foretell.

@@ -1,6 +1,6 @@
 //! The full decision log, opt-in and streamed: one row a lane and attempt.
 
-use crate::limiter::{Decision, Verdicts};
+use crate::limiter::{Decision, KeyId, Verdicts};
 use crate::sim::{Lane, Observer, Step, Tap};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::{Batch, display_key};
@@ -9,12 +9,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one lane knew after one decision.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+pub(super) struct Row {
     decision: Decision,
     retry_after: Option<SimDuration>,
     remaining: u64,
     next: SimDuration,
     full: SimDuration,
+}
+
+impl Row {
+    /// What a lane knows of a key after this decision.
+    pub(super) fn new(lane: &Lane, key: KeyId, at: SimTime, cost: u64, decision: Decision) -> Self {
+        let level = lane.level(key, at);
+        let retry_after = match decision {
+            Decision::Deny => lane.retry_after(key, at, cost),
+            _ => None,
+        };
+        Self { decision, retry_after, remaining: level.remaining, next: level.next, full: level.full }
+    }
+
+    /// From `decision` to `full_ns`.
+    pub(super) fn fields(&self) -> [String; 6] {
+        let (decision, wait) = match self.decision {
+            Decision::Allow => ("allow", String::new()),
+            Decision::Delay(wait) => ("delay", wait.nanos().to_string()),
+            Decision::Deny => ("deny", String::new()),
+        };
+        let retry_after = match (self.decision, self.retry_after) {
+            (Decision::Deny, Some(wait)) => wait.nanos().to_string(),
+            (Decision::Deny, None) => "never".to_owned(),
+            _ => String::new(),
+        };
+        let numbers = [u128::from(self.remaining), self.next.nanos(), self.full.nanos()];
+        let [remaining, next, full] = numbers.map(|number| number.to_string());
+        [decision.to_owned(), wait, retry_after, remaining, next, full]
+    }
 }
 
 /// Rows of batches that are decided and not yet written.
@@ -32,14 +61,8 @@ impl Tap for DecisionTap {
     }
 
     fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane) {
-        let (key, at) = (batch.keys[lane.plan().column][row], batch.at[row]);
-        let level = lane.level(key, at);
-        let retry_after = match decision {
-            Decision::Deny => lane.retry_after(key, at, batch.cost[row]),
-            _ => None,
-        };
-        let (next, full) = (level.next, level.full);
-        self.rows.push(Row { decision, retry_after, remaining: level.remaining, next, full });
+        let key = batch.keys[lane.plan().column][row];
+        self.rows.push(Row::new(lane, key, batch.at[row], batch.cost[row], decision));
         if row + 1 == batch.len() {
             let rows = std::mem::take(&mut self.rows);
             self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(rows);
@@ -57,7 +80,7 @@ pub struct DecisionLog<W: Write> {
     failure: Arc<Mutex<Option<std::io::Error>>>,
 }
 
-const HEADER: [&str; 12] = [
+pub(super) const HEADER: [&str; 12] = [
     "arrival",
     "time_ns",
     "lane",
@@ -122,16 +145,7 @@ impl<W: Write + Send> DecisionLog<W> {
             let key = &self.names[batch.keys[0][row].index()];
             for (lane, rows) in self.lanes.iter().zip(&lanes) {
                 let answer = &rows[row];
-                let (decision, wait) = match answer.decision {
-                    Decision::Allow => ("allow", String::new()),
-                    Decision::Delay(wait) => ("delay", wait.nanos().to_string()),
-                    Decision::Deny => ("deny", String::new()),
-                };
-                let retry_after = match (answer.decision, answer.retry_after) {
-                    (Decision::Deny, Some(wait)) => wait.nanos().to_string(),
-                    (Decision::Deny, None) => "never".to_owned(),
-                    _ => String::new(),
-                };
+                let [decision, wait, retry_after, remaining, next, full] = answer.fields();
                 self.writer.write_record([
                     arrival.as_str(),
                     &time,
@@ -139,12 +153,12 @@ impl<W: Write + Send> DecisionLog<W> {
                     key,
                     "1",
                     &cost,
-                    decision,
+                    &decision,
                     &wait,
                     &retry_after,
-                    &answer.remaining.to_string(),
-                    &answer.next.nanos().to_string(),
-                    &answer.full.nanos().to_string(),
+                    &remaining,
+                    &next,
+                    &full,
                 ])?;
             }
         }

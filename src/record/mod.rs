@@ -1,6 +1,7 @@
 //! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
 
 mod agreement;
+mod attempts;
 mod course;
 mod decisions;
 mod first;
@@ -17,6 +18,7 @@ mod span;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
+pub use attempts::AttemptLog;
 pub use course::{Course, Passage, PeakCourse};
 pub use decisions::{DecisionLog, DecisionTap};
 pub use first::{FirstAttempts, FirstFindings};

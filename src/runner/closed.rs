@@ -5,7 +5,7 @@ use crate::limiter::LimiterSpec;
 use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, name_equals};
 use crate::report::{LoopReport, TimelineReport};
 use crate::scenario::Plan;
-use crate::sim::{Lane, Options, Stream, World, WorldPlan, feedback};
+use crate::sim::{Lane, Options, Scribe, Stream, World, WorldPlan, feedback};
 use crate::sim::{Observer, Step};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
@@ -59,6 +59,7 @@ pub fn findings(
     traffic: &mut Traffic,
     record: &RecordPlan,
     options: Options,
+    scribes: Vec<Box<dyn Scribe + '_>>,
     spec: impl Fn(&LimiterSpec) -> serde_json::Value,
     progress: &mut (dyn FnMut(u64) -> bool + Send),
 ) -> Result<Findings, Error> {
@@ -78,6 +79,9 @@ pub fn findings(
             .zip(&mut outcomes)
             .map(|(recording, outcomes)| world(plan, record, end, recording, outcomes))
             .collect();
+        if !scribes.is_empty() {
+            worlds = worlds.into_iter().zip(scribes).map(|(world, scribe)| world.with_scribe(scribe)).collect();
+        }
         let mut observers = first.observers();
         let mut watch = |step: &Step| {
             interrupted = !progress(step.batch.first);

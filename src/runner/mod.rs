@@ -15,7 +15,7 @@ use crate::limiter::{KeyId, LimiterSpec};
 use crate::record::{Findings, RecordPlan, Recording, Room, focus};
 use crate::report::{BadRowReport, Disagreement, InputReport, LimitReport, OfferedReport, Report, SCHEMA};
 use crate::scenario::{Plan, lane_spec};
-use crate::sim::{Lane, Observer, Options, Step, Tap, replay};
+use crate::sim::{Lane, Observer, Options, Scribe, Step, Tap, replay};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::{InputSummary, Order, TraceSpec, Traffic, TrafficKind, display_key};
 
@@ -49,6 +49,9 @@ pub struct Extras<'a> {
     pub taps: Vec<Option<Box<dyn Tap + 'a>>>,
     /// Further observers.
     pub observers: Vec<Box<dyn Observer + 'a>>,
+    /// Those who write down the attempts of a closed loop: one for each lane, or none at all. They
+    /// take the place of taps and observers there.
+    pub scribes: Vec<Box<dyn Scribe + 'a>>,
 }
 
 /// Runs a plan.
@@ -77,7 +80,7 @@ pub fn run(
     let spec = |limiter: &_| serde_json::to_value(lane_spec(limiter)).expect("knobs are plain data");
     let closed = plan.is_closed_loop();
     let findings = if closed {
-        closed::findings(plan, &mut traffic, &record, options, spec, progress)?
+        closed::findings(plan, &mut traffic, &record, options, extras.scribes, spec, progress)?
     } else {
         open_loop(plan, &mut traffic, record, options, extras, progress, spec)?
     };

@@ -47,8 +47,8 @@ impl LanePlan {
 
     /// Whether what the lane answers decides what it is asked next, or when it answers matters.
     #[must_use]
-    pub const fn is_closed_loop(&self) -> bool {
-        self.client.is_some() || self.backend.is_some()
+    pub fn is_closed_loop(&self) -> bool {
+        self.client.is_some() || self.backend.is_some() || self.response.tells()
     }
 
     /// The most units released in any half-open span; `None` where nothing is proven.

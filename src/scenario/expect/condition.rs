@@ -142,7 +142,7 @@ impl Condition {
         if figure.needs_closed_loop() && !plan.is_closed_loop() {
             return Err((
                 "in an open loop nobody comes back, so there is no such figure".to_owned(),
-                "state a `client` or a `backend` for the lane; see `rlsim explain clients`".to_owned(),
+                "state a `client` or a `backend` for the lane; see `rlsim explain client`".to_owned(),
             ));
         }
         let operand = match other_lane(rest, lane, figure, plan)? {

@@ -10,7 +10,7 @@ mod witness;
 mod world;
 
 pub use stream::Stream;
-pub use witness::{Ending, Witness};
+pub use witness::{Answered, Ending, Scribe, Witness};
 pub use world::{World, WorldPlan};
 
 use super::Observer;

@@ -1,6 +1,7 @@
 //! Who is told what becomes of requests.
 
-use crate::limiter::KeyId;
+use crate::limiter::{Decision, KeyId};
+use crate::sim::lane::Lane;
 use crate::time::SimTime;
 
 /// How a request ended.
@@ -29,4 +30,31 @@ impl Witness for () {
     fn sent(&mut self, _at: SimTime, _made: u32) {}
     fn served(&mut self, _at: SimTime) {}
     fn ended(&mut self, _at: SimTime, _first: SimTime, _client: KeyId, _ending: Ending) {}
+}
+
+/// One attempt and what it was answered.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered {
+    /// Number of its request among the arrivals, from 1; none for later requests of a closed population.
+    pub arrival: Option<u64>,
+    /// Which attempt of its request, from 1.
+    pub made: u32,
+    /// When it came.
+    pub at: SimTime,
+    /// Its key of the first column and of the lane's.
+    pub keys: [KeyId; 2],
+    /// Units it takes.
+    pub cost: u64,
+    /// What was decided.
+    pub decision: Decision,
+    /// The wait that it was told, in nanoseconds.
+    pub told: Option<u64>,
+}
+
+/// Writes down every attempt of a lane while the limiter's state is at hand.
+pub trait Scribe: Send {
+    /// Keys of the first column that are new, in order of their numbers.
+    fn meet(&mut self, new_keys: &[Box<[u8]>]);
+    /// An attempt was answered.
+    fn answered(&mut self, answered: &Answered, lane: &Lane);
 }

@@ -2,7 +2,7 @@
 
 use super::pending::{Answer, Event, Phase, Places, Request, Thinker};
 use super::stream::{Sent, Stream};
-use super::witness::{Ending, Witness};
+use super::witness::{Answered, Ending, Scribe, Witness};
 use crate::error::Error;
 use crate::limiter::Interval;
 use crate::limiter::{Decision, Verdicts};
@@ -29,6 +29,9 @@ pub struct WorldPlan {
     /// For each source of traffic, how long its clients think before their next request, if they do.
     pub think: Vec<Option<SimDuration>>,
 }
+
+/// Set in the numbers of later requests of a closed population.
+const LATER: u64 = 1 << 63;
 
 /// One lane and all that answers to it.
 pub struct World<'a> {
@@ -58,6 +61,7 @@ pub struct World<'a> {
     waiting: u64,
     stream: Stream<'a>,
     witness: &'a mut dyn Witness,
+    scribe: Option<Box<dyn Scribe + 'a>>,
 }
 
 impl<'a> World<'a> {
@@ -95,8 +99,17 @@ impl<'a> World<'a> {
             waiting: 0,
             stream,
             witness,
+            scribe: None,
             plan,
         }
+    }
+
+    /// The world with somebody who writes down every attempt.
+    #[must_use]
+    pub fn with_scribe(mut self, scribe: Box<dyn Scribe + 'a>) -> Self {
+        self.reads = self.response.tells();
+        self.scribe = Some(scribe);
+        self
     }
 
     /// The lane, and whether the world was stopped after its most events.
@@ -121,6 +134,9 @@ impl<'a> World<'a> {
     /// If all attempts together cost more than is counted exactly.
     pub fn advance(&mut self, step: &Step, verdicts: &mut Verdicts) -> Result<(), Error> {
         self.stream.meet(step);
+        if let Some(scribe) = &mut self.scribe {
+            scribe.meet(&step.new_keys);
+        }
         verdicts.clear();
         let batch = &step.batch;
         let column = self.lane.plan().column;
@@ -297,8 +313,7 @@ impl<'a> World<'a> {
                     self.refuse(slot, now);
                 }
             }
-            Decision::Allow => self.admit(slot, now, 0, dice),
-            Decision::Delay(wait) => self.admit(slot, now, wait.short_nanos(), dice),
+            Decision::Allow | Decision::Delay(_) => self.admit(slot, now, decision, dice),
         }
         Ok(Some(decision))
     }
@@ -310,8 +325,17 @@ impl<'a> World<'a> {
             let retry_after = self.wait(slot, now);
             self.requests.items[slot as usize].seen = Seen { retry_after, quota };
         }
+        self.write_down(slot, now, Decision::Deny);
         let status = self.response.status;
         self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
+    }
+
+    fn write_down(&mut self, slot: u32, now: u64, decision: Decision) {
+        let at = self.instant(now);
+        let Some(scribe) = &mut self.scribe else { return };
+        let Request { number, made, keys, cost, seen, .. } = self.requests.items[slot as usize];
+        let arrival = (number & LATER == 0).then_some(number + 1);
+        scribe.answered(&Answered { arrival, made, at, keys, cost, decision, told: seen.retry_after }, &self.lane);
     }
 
     /// What a client sees of its quota.
@@ -349,12 +373,17 @@ impl<'a> World<'a> {
         self.response.told(at, wait.saturating_add(dice.up_to(Draw::Spread, made, most)))
     }
 
-    /// The limiter admits an attempt and releases it after `wait`.
-    fn admit(&mut self, slot: u32, now: u64, wait: u64, dice: Dice) {
+    /// The limiter admits an attempt and releases it, now or later.
+    fn admit(&mut self, slot: u32, now: u64, decision: Decision, dice: Dice) {
+        let wait = match decision {
+            Decision::Delay(wait) => wait.short_nanos(),
+            _ => 0,
+        };
         if self.reads {
             let quota = self.quota(slot, now);
             self.requests.items[slot as usize].seen = Seen { retry_after: None, quota };
         }
+        self.write_down(slot, now, decision);
         let request = &mut self.requests.items[slot as usize];
         request.phase = Phase::Away;
         request.generation = request.generation.wrapping_add(1);
@@ -450,7 +479,7 @@ impl<'a> World<'a> {
         self.witness.ended(self.instant(now), self.instant(first_at), keys[0], ending);
         if let Some(think) = self.plan.think.get(usize::from(source)).copied().flatten() {
             // Requests of a client are numbered apart from those of all others.
-            let number = crate::rng::mix(number ^ 0x5851_f42d_4c95_7f2d);
+            let number = crate::rng::mix(number ^ 0x5851_f42d_4c95_7f2d) | LATER;
             let place = self.thinkers.put(Thinker { keys, cost, source, number });
             self.plan_event(now.saturating_add(think.short_nanos()), Class::Retry, Event::Next { place });
         }

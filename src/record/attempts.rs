@@ -1,0 +1,140 @@
+//! The full decision log of a closed loop: each lane's attempts go to a file of its own, and at the end
+//! the files are merged by time.
+
+use super::decisions::{HEADER, Row};
+use crate::sim::{Answered, Lane, LanePlan, Policy, Scribe};
+use crate::time::SimTime;
+use crate::traffic::display_key;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Error, Read, Seek, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The log of all lanes.
+#[derive(Debug)]
+pub struct AttemptLog {
+    lanes: Vec<Shared>,
+    headers: bool,
+}
+
+/// A lane's file, and what went wrong with it.
+type Shared = Arc<Mutex<Result<csv::Writer<BufWriter<File>>, Error>>>;
+
+/// Writes one lane's attempts.
+struct Pen {
+    shared: Shared,
+    name: String,
+    plan: LanePlan,
+    policy: Policy,
+    /// The run's start; without one, the first attempt.
+    start: Option<SimTime>,
+    headers: bool,
+    keys: Vec<String>,
+}
+
+impl AttemptLog {
+    /// A log of these lanes in these empty files, one each; with the answers' headers if a lane tells
+    /// any.
+    #[must_use]
+    pub fn new(lanes: &[LanePlan], files: Vec<File>) -> Self {
+        let writer = |file| csv::WriterBuilder::new().from_writer(BufWriter::new(file));
+        Self {
+            lanes: files.into_iter().map(|file| Arc::new(Mutex::new(Ok(writer(file))))).collect(),
+            headers: lanes.iter().any(|lane| lane.response.tells()),
+        }
+    }
+
+    /// One scribe for each lane; times count from `start`, or from the first attempt.
+    #[must_use]
+    pub fn scribes(&self, lanes: &[LanePlan], start: Option<SimTime>) -> Vec<Box<dyn Scribe>> {
+        let pen = |(lane, shared): (&LanePlan, &Shared)| {
+            Box::new(Pen {
+                shared: shared.clone(),
+                name: lane.name.clone(),
+                policy: Policy::of(&lane.limiter),
+                plan: lane.clone(),
+                start,
+                headers: self.headers,
+                keys: Vec::new(),
+            }) as Box<dyn Scribe>
+        };
+        lanes.iter().zip(&self.lanes).map(pen).collect()
+    }
+
+    /// Writes all rows in order of time; those of one instant in the order of their lanes.
+    ///
+    /// # Errors
+    /// If a lane's file or `out` fails.
+    pub fn finish(self, out: impl Write) -> Result<(), Error> {
+        let mut out = csv::Writer::from_writer(out);
+        let extra: &[&str] = if self.headers { &["status", "headers"] } else { &[] };
+        out.write_record(HEADER.iter().chain(extra))?;
+        let mut readers = Vec::new();
+        for shared in self.lanes {
+            let lock = Arc::into_inner(shared).expect("the worlds have ended");
+            let writer = lock.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+            let mut file = writer.into_inner().map_err(|error| error.into_error())?.into_inner()?;
+            file.rewind()?;
+            let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(BufReader::new(file));
+            readers.push(reader.into_byte_records());
+        }
+        let mut heads = BinaryHeap::new();
+        let mut rows: Vec<Option<csv::ByteRecord>> = Vec::new();
+        for (lane, reader) in readers.iter_mut().enumerate() {
+            let row = next(reader)?;
+            heads.extend(row.as_ref().map(|row| Reverse((time(row), lane))));
+            rows.push(row);
+        }
+        while let Some(Reverse((_, lane))) = heads.pop() {
+            let Some(row) = rows[lane].take() else { continue };
+            out.write_byte_record(&row)?;
+            rows[lane] = next(&mut readers[lane])?;
+            heads.extend(rows[lane].as_ref().map(|row| Reverse((time(row), lane))));
+        }
+        out.flush()
+    }
+}
+
+fn next(reader: &mut csv::ByteRecordsIntoIter<impl Read>) -> Result<Option<csv::ByteRecord>, Error> {
+    reader.next().transpose().map_err(Error::from)
+}
+
+/// When a row's attempt came.
+fn time(row: &csv::ByteRecord) -> i64 {
+    let text = row.get(1).and_then(|field| std::str::from_utf8(field).ok());
+    text.and_then(|text| text.parse().ok()).expect("a row that was written here")
+}
+
+impl Scribe for Pen {
+    fn meet(&mut self, new_keys: &[Box<[u8]>]) {
+        self.keys.extend(new_keys.iter().map(|key| display_key(key)));
+    }
+
+    fn answered(&mut self, answered: &Answered, lane: &Lane) {
+        let Answered { arrival, made, at, keys, cost, decision, told } = *answered;
+        let mut writer = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(rows) = &mut *writer else { return };
+        let row = Row::new(lane, keys[1], at, cost, decision);
+        let mut record = csv::StringRecord::new();
+        record.push_field(&arrival.map_or_else(String::new, |arrival| arrival.to_string()));
+        let start = *self.start.get_or_insert(at);
+        record.push_field(&(at.nanos() - start.nanos()).to_string());
+        record.push_field(&self.name);
+        record.push_field(&self.keys[keys[0].index()]);
+        record.push_field(&made.to_string());
+        record.push_field(&cost.to_string());
+        row.fields().iter().for_each(|field| record.push_field(field));
+        if self.headers {
+            let response = &self.plan.response;
+            let status = if decision.admits() { 200 } else { response.status };
+            let lines = response.lines(at, self.policy, &lane.level(keys[1], at), told);
+            let lines: Vec<String> = lines.into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            record.push_field(&status.to_string());
+            record.push_field(&lines.join(" | "));
+        }
+        if let Err(error) = rows.write_record(&record) {
+            *writer = Err(Error::from(error));
+        }
+    }
+}
