@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::faces::text::{TextOptions, text};
 use crate::faces::{csv::csv, json::json, svg};
 use crate::record::{AttemptLog, DecisionLog};
-use crate::report::Report;
+use crate::report::{LaneReport, Report};
 use crate::runner::{self, Extras, Outcome};
 use crate::scenario::{Expectation, Plan, ScenarioSource};
 use crate::sim::Options;
@@ -142,6 +142,16 @@ fn verdict(plan: &Plan, outcome: &Outcome) -> u8 {
     let unmet = Expectation::unmet(&plan.expectations, &outcome.report);
     for unmet in &unmet {
         stderr(format_args!("unmet: {unmet}"));
+    }
+    let stopped = |lane: &&LaneReport| lane.closed.as_ref().is_some_and(|closed| closed.partial);
+    let stopped: Vec<&str> = outcome.report.lanes.iter().filter(stopped).map(|lane| lane.name.as_str()).collect();
+    if !stopped.is_empty() {
+        stderr(format_args!(
+            "stopped after {} events: {}; what is told of it is partial (a storm that feeds itself? else raise `max-events`)",
+            plan.max_events,
+            stopped.join(", ")
+        ));
+        return 1;
     }
     if unmet.is_empty() { 0 } else { 3 }
 }

@@ -162,7 +162,13 @@ fn world<'a>(
 }
 
 fn world_plan(plan: &Plan, start: SimTime, end: Option<SimTime>) -> WorldPlan {
-    WorldPlan { seed: plan.traffic.seed, origin: start, end, max_events: plan.max_events, think: plan.thinking() }
+    WorldPlan {
+        seed: plan.traffic.seed,
+        origin: start,
+        end,
+        max_events: plan.max_events,
+        populations: plan.populations(),
+    }
 }
 
 /// The shortest time in which a limit lets so many units through.

@@ -12,7 +12,7 @@ use super::traffic::Traffic;
 use crate::error::Error;
 use crate::limiter::{LimiterSpec, Workload};
 use crate::quota::{Limit, MAX_UNITS};
-use crate::sim::LanePlan;
+use crate::sim::{LanePlan, Population};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::{Pattern, PatternSpec, TrafficKind, TrafficPlan, TrafficSpec};
 use toml::Spanned;
@@ -244,18 +244,19 @@ impl Plan {
     /// Whether what lanes answer decides what they are asked next.
     #[must_use]
     pub fn is_closed_loop(&self) -> bool {
-        self.lanes.iter().any(LanePlan::is_closed_loop) || self.thinking().iter().any(Option::is_some)
+        self.lanes.iter().any(LanePlan::is_closed_loop) || self.populations().iter().any(Option::is_some)
     }
 
-    /// For each traffic entry, how long its clients think before their next request, if they make
-    /// another.
+    /// For each traffic entry, how its clients go on, if it is a closed population.
     #[must_use]
-    pub fn thinking(&self) -> Vec<Option<SimDuration>> {
-        let think = |entry: &TrafficSpec| match &entry.kind {
-            TrafficKind::Pattern(PatternSpec { pattern: Pattern::Clients { think, .. }, .. }) => Some(*think),
+    pub fn populations(&self) -> Vec<Option<Population>> {
+        let population = |entry: &TrafficSpec| match &entry.kind {
+            TrafficKind::Pattern(PatternSpec { pattern: Pattern::Clients { think, .. }, .. }) => {
+                Some(Population { think: *think, until: entry.until })
+            }
             _ => None,
         };
-        self.traffic.entries.iter().map(think).collect()
+        self.traffic.entries.iter().map(population).collect()
     }
 
     /// The start of the run, if it is known before the traffic is opened.

@@ -11,7 +11,7 @@ mod world;
 
 pub use stream::Stream;
 pub use witness::{Answered, Ending, Scribe, Witness};
-pub use world::{World, WorldPlan};
+pub use world::{Population, World, WorldPlan};
 
 use super::Observer;
 use super::replay::{Options, Progress, pool};
@@ -19,6 +19,9 @@ use super::step::{Feeder, Step};
 use crate::error::Error;
 use crate::limiter::Verdicts;
 use crate::traffic::Traffic;
+
+/// Events between two looks at whether to go on, once the traffic has ended.
+const EVENTS: u64 = 1 << 20;
 
 /// Takes all traffic through all worlds, and shows the first attempts with the decisions on them to
 /// the observers.
@@ -39,13 +42,13 @@ pub fn feedback(
     loop {
         feeder.fill(&mut step, options.batch)?;
         let ended = step.batch.is_empty();
-        if !ended && !progress(&step) {
+        if !progress(&step) {
             return Ok(());
         }
         let advance = |world: &mut World<'_>, verdicts: &mut Verdicts| {
-            if ended { world.finish() } else { world.advance(&step, verdicts) }
+            if ended { world.go_on(EVENTS) } else { world.advance(&step, verdicts).map(|()| true) }
         };
-        let mut results: Vec<Result<(), Error>> = worlds.iter().map(|_| Ok(())).collect();
+        let mut results: Vec<Result<bool, Error>> = worlds.iter().map(|_| Ok(true)).collect();
         let parts = worlds.iter_mut().zip(&mut verdicts).zip(&mut results);
         match &pool {
             None => parts.for_each(|((world, verdicts), result)| *result = advance(world, verdicts)),
@@ -55,9 +58,12 @@ pub fn feedback(
                 }
             }),
         }
-        results.into_iter().collect::<Result<Vec<()>, Error>>()?;
+        let done = results.into_iter().collect::<Result<Vec<bool>, Error>>()?;
         if ended {
-            return Ok(());
+            if done.iter().all(|done| *done) {
+                return Ok(());
+            }
+            continue;
         }
         observers.iter_mut().for_each(|observer| observer.observe(&step, &verdicts));
     }

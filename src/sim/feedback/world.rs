@@ -11,7 +11,7 @@ use crate::sim::backend::{Admission, Backend, Job};
 use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Draw, Failure, Memory};
 use crate::sim::lane::Lane;
 use crate::sim::queue::{Class, Due, EventQueue};
-use crate::sim::response::{ResponseSpec, RetryAfter, Seen, Spread};
+use crate::sim::response::{QuotaHeaders, ResponseSpec, RetryAfter, Seen, Spread};
 use crate::sim::step::Step;
 use crate::time::{SimDuration, SimTime};
 
@@ -26,8 +26,17 @@ pub struct WorldPlan {
     pub end: Option<SimTime>,
     /// Events after which the world is stopped.
     pub max_events: u64,
-    /// For each source of traffic, how long its clients think before their next request, if they do.
-    pub think: Vec<Option<SimDuration>>,
+    /// For each source of traffic, how its clients go on, if it is a closed population.
+    pub populations: Vec<Option<Population>>,
+}
+
+/// How the clients of a closed population go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Population {
+    /// How long they think before their next request.
+    pub think: SimDuration,
+    /// From this much time after the origin on they make no more.
+    pub until: Option<SimDuration>,
 }
 
 /// Set in the numbers of later requests of a closed population.
@@ -57,6 +66,7 @@ pub struct World<'a> {
     end: u64,
     events: u64,
     stopped: bool,
+    finished: bool,
     /// Admitted and not yet released.
     waiting: u64,
     stream: Stream<'a>,
@@ -96,6 +106,7 @@ impl<'a> World<'a> {
             end,
             events: 0,
             stopped: false,
+            finished: false,
             waiting: 0,
             stream,
             witness,
@@ -156,12 +167,30 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Lets everything happen that is still to come.
+    /// Lets what is still to come happen, at most so many events of it; whether that was all.
     ///
     /// # Errors
     /// As [`advance`](Self::advance).
-    pub fn finish(&mut self) -> Result<(), Error> {
-        self.run_until(Due::new(Due::MAX, Class::Retry))?;
+    pub fn go_on(&mut self, events: u64) -> Result<bool, Error> {
+        if self.finished {
+            return Ok(true);
+        }
+        let until = self.events.saturating_add(events);
+        while self.events < until
+            && !self.stopped
+            && let Some((due, event)) = self.queue.pop_before(Due::new(Due::MAX, Class::Retry))
+        {
+            self.count(due, event)?;
+        }
+        if self.stopped || self.queue.is_empty() {
+            self.finish();
+        }
+        Ok(self.finished)
+    }
+
+    /// Ends all requests that have not ended.
+    fn finish(&mut self) {
+        self.finished = true;
         let last = self.instant(self.queue.next().map_or(0, Due::at));
         for i in 0..self.requests.items.len() {
             let Request { phase, first_at, keys, .. } = self.requests.items[i];
@@ -171,18 +200,21 @@ impl<'a> World<'a> {
         }
         self.stream.flush();
         assert!(self.stopped || self.waiting == 0, "what is admitted is released");
-        Ok(())
     }
 
     fn run_until(&mut self, before: Due) -> Result<(), Error> {
         while !self.stopped
             && let Some((due, event)) = self.queue.pop_before(before)
         {
-            self.events += 1;
-            self.stopped = self.events >= self.plan.max_events;
-            self.happen(due.at(), event)?;
+            self.count(due, event)?;
         }
         Ok(())
+    }
+
+    fn count(&mut self, due: Due, event: Event) -> Result<(), Error> {
+        self.events += 1;
+        self.stopped = self.events >= self.plan.max_events;
+        self.happen(due.at(), event)
     }
 
     fn happen(&mut self, now: u64, event: Event) -> Result<(), Error> {
@@ -352,6 +384,10 @@ impl<'a> World<'a> {
         }
         let (at, dice) = (self.instant(now), Dice::new(self.plan.seed, number));
         let mut wait = self.lane.retry_after(key, at, cost)?.short_nanos();
+        if self.response.headers == QuotaHeaders::Ietf {
+            // The wait is not to be shorter than the time until there is more.
+            wait = wait.max(self.lane.level(key, at).next.short_nanos());
+        }
         if self.response.retry_after == RetryAfter::Reserved
             && let Some(interval) = self.interval
         {
@@ -477,11 +513,15 @@ impl<'a> World<'a> {
         let Request { first_at, keys, cost, source, number, .. } = *request;
         self.requests.free.push(slot);
         self.witness.ended(self.instant(now), self.instant(first_at), keys[0], ending);
-        if let Some(think) = self.plan.think.get(usize::from(source)).copied().flatten() {
+        if let Some(Population { think, until }) = self.plan.populations.get(usize::from(source)).copied().flatten() {
+            let next = now.saturating_add(think.short_nanos());
+            if until.is_some_and(|until| next >= until.short_nanos()) {
+                return;
+            }
             // Requests of a client are numbered apart from those of all others.
             let number = crate::rng::mix(number ^ 0x5851_f42d_4c95_7f2d) | LATER;
             let place = self.thinkers.put(Thinker { keys, cost, source, number });
-            self.plan_event(now.saturating_add(think.short_nanos()), Class::Retry, Event::Next { place });
+            self.plan_event(next, Class::Retry, Event::Next { place });
         }
     }
 }
