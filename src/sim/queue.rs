@@ -1,8 +1,8 @@
 //! The event queue: a radix heap, whose cost an event grows with the bits of its distance in time and
 //! hardly with how many are pending.
 //!
-//! Simulated time never runs backwards, which is all that a radix heap asks. Events of one instant
-//! and class leave in the order in which they came.
+//! Simulated time never runs backwards, which is all that a radix heap asks. The order is total:
+//! instant, class, sequence. What comes up at the present instant takes its place by its class.
 
 use std::collections::VecDeque;
 
@@ -22,6 +22,9 @@ pub enum Class {
     /// A retry.
     Retry,
 }
+
+/// How many classes there are.
+const CLASSES: usize = 4;
 
 impl Due {
     /// The last instant that can be told, in nanoseconds since the run's origin: 146 years.
@@ -43,11 +46,11 @@ impl Due {
 /// Pending events, the earliest first.
 #[derive(Debug)]
 pub struct EventQueue<T> {
-    /// What was due last; nothing pending is due before it.
+    /// The instant of what was due last; nothing pending is due before it.
     last: u64,
-    /// Due exactly then, in order.
-    now: VecDeque<T>,
-    /// By the highest bit in which they differ from `last`.
+    /// Due at that instant, by class, in order.
+    now: [VecDeque<T>; CLASSES],
+    /// Due later, by the highest bit in which their instants differ from `last`.
     buckets: [Vec<(u64, T)>; 64],
     /// For each bucket, the earliest in it.
     earliest: [u64; 64],
@@ -60,7 +63,7 @@ impl<T> Default for EventQueue<T> {
     fn default() -> Self {
         Self {
             last: 0,
-            now: VecDeque::new(),
+            now: std::array::from_fn(|_| VecDeque::new()),
             buckets: std::array::from_fn(|_| Vec::new()),
             earliest: [u64::MAX; 64],
             filled: 0,
@@ -70,19 +73,21 @@ impl<T> Default for EventQueue<T> {
 }
 
 impl<T> EventQueue<T> {
-    /// Adds an event. What is due before what came last happens next.
+    /// Adds an event, not before the instant of what came last.
     #[inline]
     pub fn push(&mut self, due: Due, event: T) {
-        if due.0 <= self.last {
-            self.now.push_back(event);
-            return;
-        }
+        debug_assert!(due.at() >= self.last, "time never runs backwards");
         self.put(due.0, event);
     }
 
     #[inline]
     fn put(&mut self, due: u64, event: T) {
-        let bucket = 63 - (due ^ self.last).leading_zeros() as usize;
+        let at = due >> 2;
+        if at <= self.last {
+            self.now[(due & 3) as usize].push_back(event);
+            return;
+        }
+        let bucket = 63 - (at ^ self.last).leading_zeros() as usize;
         self.buckets[bucket].push((due, event));
         self.earliest[bucket] = self.earliest[bucket].min(due);
         self.filled |= 1 << bucket;
@@ -92,8 +97,8 @@ impl<T> EventQueue<T> {
     #[inline]
     #[must_use]
     pub fn next(&self) -> Option<Due> {
-        if !self.now.is_empty() {
-            return Some(Due(self.last));
+        if let Some(class) = self.class() {
+            return Some(Due(self.last << 2 | class as u64));
         }
         (self.filled != 0).then(|| Due(self.earliest[self.filled.trailing_zeros() as usize]))
     }
@@ -101,25 +106,30 @@ impl<T> EventQueue<T> {
     /// Takes the earliest event if it is due before `before`.
     #[inline]
     pub fn pop_before(&mut self, before: Due) -> Option<(Due, T)> {
-        if self.next()? >= before {
-            return None;
-        }
-        if self.now.is_empty() {
+        let next = self.next().filter(|next| *next < before)?;
+        if next.at() > self.last {
             self.advance();
         }
-        self.now.pop_front().map(|event| (Due(self.last), event))
+        let event = self.now[(next.0 & 3) as usize].pop_front()?;
+        Some((next, event))
+    }
+
+    /// The first class of which something is due at the present instant.
+    #[inline]
+    fn class(&self) -> Option<usize> {
+        (0..CLASSES).find(|class| !self.now[*class].is_empty())
     }
 
     /// Moves on to the earliest bucket's earliest instant.
     fn advance(&mut self) {
         let bucket = self.filled.trailing_zeros() as usize;
         self.filled &= !(1 << bucket);
-        self.last = std::mem::replace(&mut self.earliest[bucket], u64::MAX);
+        self.last = std::mem::replace(&mut self.earliest[bucket], u64::MAX) >> 2;
         std::mem::swap(&mut self.buckets[bucket], &mut self.spare);
         let mut events = std::mem::take(&mut self.spare);
         // All buckets below are empty, so what was there first stays first.
         for (due, event) in events.drain(..) {
-            if due == self.last { self.now.push_back(event) } else { self.put(due, event) }
+            self.put(due, event);
         }
         self.spare = events;
     }
@@ -127,13 +137,13 @@ impl<T> EventQueue<T> {
     /// How many events are pending.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.now.len() + self.buckets.iter().map(Vec::len).sum::<usize>()
+        self.now.iter().map(VecDeque::len).sum::<usize>() + self.buckets.iter().map(Vec::len).sum::<usize>()
     }
 
     /// Whether none is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.now.is_empty() && self.filled == 0
+        self.class().is_none() && self.filled == 0
     }
 }
 
@@ -154,8 +164,7 @@ mod tests {
             let (mut now, mut sequence) = (0, 0_u64);
             for (distance, shift, class, pops) in steps {
                 let class = [Class::Departure, Class::Change, Class::Retry][usize::from(class)];
-                // At least a nanosecond ahead: what is due at once is a case of its own.
-                let due = Due::new(now + 1 + (distance >> shift), class);
+                let due = Due::new(now + (distance >> shift), class);
                 queue.push(due, sequence);
                 model.push(Reverse((due, sequence)));
                 sequence += 1;
@@ -182,14 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_at_once_comes_after_what_waits_for_the_same_instant() {
+    fn what_comes_up_at_the_present_instant_takes_its_place_by_its_class() {
         let mut queue = EventQueue::default();
         for event in ['a', 'b'] {
             queue.push(Due::new(7, Class::Retry), event);
         }
         assert_eq!(queue.pop_before(Due(u64::MAX)).map(|(_, event)| event), Some('a'));
         queue.push(Due::new(7, Class::Change), 'c');
+        queue.push(Due::new(7, Class::Retry), 'd');
         let rest: Vec<char> = std::iter::from_fn(|| queue.pop_before(Due(u64::MAX)).map(|(_, e)| e)).collect();
-        assert_eq!(rest, ['b', 'c']);
+        assert_eq!(rest, ['c', 'b', 'd']);
     }
 }
