@@ -5,6 +5,7 @@ mod bounds;
 mod cases;
 mod cli;
 mod clocks;
+mod closed_cli;
 mod closed_loop;
 mod closed_oracle;
 mod closeups;
