@@ -6,12 +6,12 @@ use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Ro
 use crate::report::{LoopReport, TimelineReport};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Options, Stream, World, WorldPlan, feedback};
-use crate::sim::{Observer, Step};
+use crate::sim::{Observer, Step, Witness};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
 
 /// Runs a plan's closed loop again for observers of each lane's attempts, among which it is lane
-/// number 0, and for observers of the first attempts.
+/// number 0, for observers of the first attempts, and for a witness of each lane's requests.
 ///
 /// # Errors
 /// As [`run`](super::run).
@@ -20,20 +20,20 @@ pub fn watch(
     traffic: &mut Traffic,
     of_lanes: Vec<Vec<Box<dyn Observer + '_>>>,
     mut of_first: Vec<Box<dyn Observer + '_>>,
+    witnesses: &mut [impl Witness],
     options: Options,
     go_on: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<(), Error> {
     let start = traffic.start();
     let (workload, end) = (plan.workload(), sending_ends(plan, start));
-    let mut nobody: Vec<()> = vec![(); plan.lanes.len()];
     let mut worlds: Vec<World<'_>> = plan
         .lanes
         .iter()
         .zip(of_lanes)
-        .zip(&mut nobody)
-        .map(|((lane, observers), nobody)| {
+        .zip(witnesses)
+        .map(|((lane, observers), witness)| {
             let stream = Stream::new(plan.traffic.columns.len(), lane.column, None, observers);
-            World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, nobody)
+            World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, witness)
         })
         .collect();
     let mut interrupted = false;
