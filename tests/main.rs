@@ -5,6 +5,7 @@ mod bounds;
 mod cases;
 mod cli;
 mod clocks;
+mod closed_faces;
 mod closed_loop;
 mod closeups;
 mod conformance;

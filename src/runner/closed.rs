@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
 use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, name_equals};
-use crate::report::{LoopReport, TimelineReport};
+use crate::report::{Focus, LoopReport, TimelineReport};
 use crate::scenario::Plan;
 use crate::sim::{Lane, Options, Stream, World, WorldPlan, feedback};
 use crate::sim::{Observer, Step, Witness};
@@ -165,6 +165,18 @@ fn world_plan(plan: &Plan, start: SimTime, end: Option<SimTime>) -> WorldPlan {
 fn ideal_drain(limiter: &LimiterSpec, cost: u64) -> Option<SimDuration> {
     let interval = limiter.interval()?;
     Some(SimDuration::from_nanos(interval.nanos(cost.saturating_sub(limiter.at_first()))))
+}
+
+/// Where the action is if a backend is slow for a while: that, a little before it, and what comes of it.
+pub fn slow_focus(plan: &Plan, end_ns: i64) -> Option<Focus> {
+    let slow = || plan.lanes.iter().filter_map(|lane| lane.backend.as_ref()).flat_map(|backend| &backend.slow);
+    let (from, until) = (slow().map(|slow| slow.from).min()?, slow().map(|slow| slow.until).max()?);
+    let long = until - from;
+    let end = u64::try_from(end_ns).ok()?;
+    let (from, until) = (from.saturating_sub(long / 2), until.saturating_add(2 * (long / 2)).min(end));
+    // Hardly more than the whole run is no close look; what comes after the run is none either.
+    let close = from < until && (until - from).saturating_mul(3) <= end;
+    close.then(|| Focus { from_ns: from.cast_signed(), until_ns: until.cast_signed() })
 }
 
 /// Gives all timelines the same bins; those of `split`, which are not wider, too.

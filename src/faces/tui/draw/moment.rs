@@ -38,6 +38,11 @@ pub fn paint(canvas: &mut Canvas, run: &Run, y: u16) {
     others(canvas, run, detail, i, y + 2);
 }
 
+/// How many of something.
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(u128::from(n)), if n == 1 { one } else { many })
+}
+
 /// What had become of the chosen lane's requests, and what becomes of them.
 fn requests(canvas: &mut Canvas, run: &Run, closed: &LoopReport, y: u16) {
     let app = canvas.app;
@@ -50,16 +55,18 @@ fn requests(canvas: &mut Canvas, run: &Run, closed: &LoopReport, y: u16) {
         return;
     };
     let (attempts, answers) = (counts.total(), number(requests.good));
-    let retries = number(attempts.saturating_sub(requests.first));
-    let (first, gave_up) = (number(requests.first), number(requests.gave_up));
-    let (admitted, attempts) = (number(counts.allowed + counts.delayed), number(attempts));
+    let retries = plural(attempts.saturating_sub(requests.first), "retry", "retries");
+    let first = plural(requests.first, "first attempt", "first attempts");
+    let wanted = plural(requests.first, "request", "requests");
+    let (admitted, gave_up) = (number(counts.allowed + counts.delayed), number(requests.gave_up));
+    let attempts = plural(attempts, "attempt", "attempts");
     let name = &lane.name;
     let forms = [
         format!(
-            "{name}, so far: {first} first attempts, {retries} retries, {admitted} admitted, {answers} answered in time, {gave_up} gave up"
+            "{name}, so far: {first}, {retries}, {admitted} admitted, {answers} answered in time, {gave_up} gave up"
         ),
-        format!("{name}, so far: {attempts} attempts for {first} requests, {answers} answered in time"),
-        format!("{attempts} attempts for {first} requests, {answers} answered"),
+        format!("{name}, so far: {attempts} for {wanted}, {answers} answered in time"),
+        format!("{attempts} for {wanted}, {answers} answered"),
     ];
     canvas.put(1, y, super::fitting(&forms, width), width, canvas.theme.strong());
     // The report knows the ends of all keys together.

@@ -20,11 +20,12 @@ pub fn paint(canvas: &mut Canvas, lane: usize, y: u16, rows: u16) {
     let Some(requests) = now.requests else { return };
     let (x, columns) = (canvas.layout.figures.x + 2, canvas.layout.figures.width.saturating_sub(2));
     let of = |count: u64| short(count, 10);
-    let retries = of(now.counts.total().saturating_sub(requests.first));
+    let retries = now.counts.total().saturating_sub(requests.first);
+    let words = |count: u64, one: &str, many: &str| format!("{} {}", of(count), if count == 1 { one } else { many });
     let lines = [
-        [format!("{} first attempts", of(requests.first)), format!("{} first", of(requests.first))],
-        [format!("{retries} retries"), retries.clone()],
-        [format!("{} attempts denied", of(now.counts.denied)), format!("{} denied", of(now.counts.denied))],
+        [words(requests.first, "first attempt", "first attempts"), format!("{} first", of(requests.first))],
+        [words(retries, "retry", "retries"), of(retries)],
+        [words(now.counts.denied, "attempt denied", "attempts denied"), format!("{} denied", of(now.counts.denied))],
     ];
     for (row, forms) in (0..rows - below).zip(&lines) {
         canvas.put(x, y + row, fitting(forms, columns), columns, Style::new());
