@@ -15,7 +15,7 @@ const SMALLEST_TEXT: f64 = 12.0;
 /// Pixels at which it is measured.
 const SHOWN_WIDTH: f64 = 900.0;
 /// Bytes of a sheet with six lanes, whatever the traffic.
-const MOST_BYTES: usize = 300_000;
+pub const MOST_BYTES: usize = 300_000;
 
 pub fn look(plan: &Plan, options: Options) -> (Report, Sheet) {
     let outcome = runner::run(plan, options, Extras::default(), &mut |_| true).expect("runs");
@@ -333,7 +333,7 @@ pub fn number(node: Node<'_, '_>, name: &str) -> f64 {
 }
 
 /// What every sheet must be.
-fn check(name: &str, svg: &str) {
+pub fn check(name: &str, svg: &str) {
     let document = Document::parse(svg).unwrap_or_else(|error| panic!("{name}: {error}"));
     let root = document.root_element();
     assert_eq!(root.attribute("role"), Some("img"), "{name}");

@@ -6,6 +6,7 @@ mod cases;
 mod cli;
 mod clocks;
 mod closed_cli;
+mod closed_faces;
 mod closed_loop;
 mod closed_oracle;
 mod closeups;

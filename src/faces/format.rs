@@ -71,6 +71,16 @@ pub fn ratio(value: f64) -> String {
     if value >= 100.0 { format!("{}x", count(value.round() as u128)) } else { format!("{value:.2}x") }
 }
 
+/// A number in three digits or more: `3.82`, `26.5`, `251`.
+#[must_use]
+pub fn decimal(value: f64) -> String {
+    match value {
+        v if v >= 99.95 => count(v.round() as u128),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
 /// How instants of one picture are written: all alike, as precise as the picture needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {

@@ -58,7 +58,8 @@ pub fn focus(lanes: &[LaneReport], split: &[u64], end_ns: i64, window_ns: Option
 }
 
 /// The whole run: from its start, or the first arrival, until the stated end and until what the last
-/// arrivals did to the limit is over, unless that takes longer than half the run.
+/// arrivals did to the limit is over, unless that takes longer than half the run; in a closed loop at
+/// least until the last request is answered.
 #[must_use]
 pub fn whole(lanes: &[LaneReport], offered: &OfferedReport, end_ns: i64, window_ns: Option<u64>) -> Focus {
     let from = i128::from(offered.first_ns.unwrap_or(0).min(0));
@@ -67,6 +68,9 @@ pub fn whole(lanes: &[LaneReport], offered: &OfferedReport, end_ns: i64, window_
     let echo = i128::from(window_ns.unwrap_or(0).max(wait));
     let short = offered.last_ns.is_some() && echo <= (end_ns.max(last) - from) / 2;
     let end = end_ns.max(if short { last + echo } else { last } + 1);
+    let first = i128::from(offered.first_ns.unwrap_or(0));
+    let drains = lanes.iter().filter_map(|lane| lane.closed.as_ref()?.drain_ns);
+    let end = drains.map(|drain| first + i128::from(drain) + 1).fold(end, i128::max);
     let step = nice_step(end - from);
     let until = if end > end_ns { (end.div_euclid(step) + 1) * step } else { end };
     let clamp = |at: i128| at.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;

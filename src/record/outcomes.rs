@@ -255,7 +255,7 @@ impl Outcomes {
 }
 
 impl Witness for Outcomes {
-    fn sent(&mut self, at: SimTime, made: u32) {
+    fn sent(&mut self, at: SimTime, _client: KeyId, made: u32) {
         let offset = self.offset(at);
         self.attempts += 1;
         self.first_sent.get_or_insert(at.nanos());

@@ -89,6 +89,42 @@ pub struct LaneDetail {
     pub restarts: Vec<SimTime>,
     /// For each arrival of [`Detail::arrivals`], what the lane did with it.
     pub decisions: Vec<DecisionDetail>,
+    /// In a closed loop, what became of requests before the span.
+    pub requests_before: RequestCounts,
+    /// The same in each column; empty in an open loop.
+    pub requests: Vec<RequestCounts>,
+    /// Where, in the span, the lane's backend is slower or stands still.
+    pub slow: Vec<SlowDetail>,
+}
+
+/// Counts of what became of requests in a closed loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestCounts {
+    /// Attempts that are the first of their request.
+    pub first: u64,
+    /// Requests answered in time.
+    pub good: u64,
+    /// Requests whose client stopped trying.
+    pub gave_up: u64,
+}
+
+impl std::ops::AddAssign for RequestCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.first += other.first;
+        self.good += other.good;
+        self.gave_up += other.gave_up;
+    }
+}
+
+/// A span in which a backend does only a part of its work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlowDetail {
+    /// First instant.
+    pub from: SimTime,
+    /// First instant after it.
+    pub until: SimTime,
+    /// The part of its work that it does: 0 where it stands still.
+    pub speed: f64,
 }
 
 /// Counts of decisions.

@@ -8,7 +8,10 @@ mod detail;
 mod place;
 
 pub use closed::{LoopReport, LoopTimeline, SuccessReport};
-pub use detail::{ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, Sheet};
+pub use detail::{
+    ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, RequestCounts, Sheet,
+    SlowDetail,
+};
 pub use place::{Direction, Mark, Place};
 
 use crate::time::SimTime;

@@ -1,6 +1,6 @@
 //! A run as of one place in it: what had happened there and then.
 
-use super::detail::{Change, Counts, Detail};
+use super::detail::{Change, Counts, Detail, RequestCounts};
 use crate::time::SimTime;
 
 /// A place in a run: everything up to it has happened, nothing after it.
@@ -104,6 +104,17 @@ impl Detail {
             }
         }
         sum
+    }
+
+    /// What had become of lane number `lane`'s requests, up to the last column that has passed; `None`
+    /// in an open loop.
+    #[must_use]
+    pub fn requests_at(&self, lane: usize, place: Place) -> Option<RequestCounts> {
+        let lane = &self.lanes[lane];
+        let passed = lane.requests.get(..self.columns_passed(place)).filter(|_| !lane.requests.is_empty())?;
+        let mut sum = lane.requests_before;
+        passed.iter().for_each(|counts| sum += *counts);
+        Some(sum)
     }
 
     /// Units that lane number `lane` had released to its key in the last window; `None` without a

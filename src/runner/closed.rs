@@ -3,15 +3,14 @@
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
 use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, name_equals};
-use crate::report::{LoopReport, TimelineReport};
+use crate::report::{Focus, LoopReport, TimelineReport};
 use crate::scenario::Plan;
-use crate::sim::{Lane, Options, Scribe, Stream, World, WorldPlan, feedback};
-use crate::sim::{Observer, Step};
+use crate::sim::{Lane, Observer, Options, Scribe, Step, Stream, Witness, World, WorldPlan, feedback};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
 
 /// Runs a plan's closed loop again for observers of each lane's attempts, among which it is lane
-/// number 0, and for observers of the first attempts.
+/// number 0, for observers of the first attempts, and for a witness of each lane's requests.
 ///
 /// # Errors
 /// As [`run`](super::run).
@@ -20,20 +19,20 @@ pub fn watch(
     traffic: &mut Traffic,
     of_lanes: Vec<Vec<Box<dyn Observer + '_>>>,
     mut of_first: Vec<Box<dyn Observer + '_>>,
+    witnesses: &mut [impl Witness],
     options: Options,
     go_on: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<(), Error> {
     let start = traffic.start();
     let (workload, end) = (plan.workload(), sending_ends(plan, start));
-    let mut nobody: Vec<()> = vec![(); plan.lanes.len()];
     let mut worlds: Vec<World<'_>> = plan
         .lanes
         .iter()
         .zip(of_lanes)
-        .zip(&mut nobody)
-        .map(|((lane, observers), nobody)| {
+        .zip(witnesses)
+        .map(|((lane, observers), witness)| {
             let stream = Stream::new(plan.traffic.columns.len(), lane.column, None, observers);
-            World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, nobody)
+            World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, witness)
         })
         .collect();
     let mut interrupted = false;
@@ -175,6 +174,18 @@ fn world_plan(plan: &Plan, start: SimTime, end: Option<SimTime>) -> WorldPlan {
 fn ideal_drain(limiter: &LimiterSpec, cost: u64) -> Option<SimDuration> {
     let interval = limiter.interval()?;
     Some(SimDuration::from_nanos(interval.nanos(cost.saturating_sub(limiter.at_first()))))
+}
+
+/// Where the action is if a backend is slow for a while: that, a little before it, and what comes of it.
+pub fn slow_focus(plan: &Plan, end_ns: i64) -> Option<Focus> {
+    let slow = || plan.lanes.iter().filter_map(|lane| lane.backend.as_ref()).flat_map(|backend| &backend.slow);
+    let (from, until) = (slow().map(|slow| slow.from).min()?, slow().map(|slow| slow.until).max()?);
+    let long = until - from;
+    let end = u64::try_from(end_ns).ok()?;
+    let (from, until) = (from.saturating_sub(long / 2), until.saturating_add(2 * (long / 2)).min(end));
+    // Hardly more than the whole run is no close look; what comes after the run is none either.
+    let close = from < until && (until - from).saturating_mul(3) <= end;
+    close.then(|| Focus { from_ns: from.cast_signed(), until_ns: until.cast_signed() })
 }
 
 /// Gives all timelines the same bins; those of `split`, which are not wider, too.

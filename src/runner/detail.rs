@@ -4,11 +4,11 @@ use super::{Outcome, closed};
 use crate::error::Error;
 use crate::limiter::{FixedWindowSpec, KeyId, LimiterSpec, WindowAnchor};
 use crate::record::{
-    Columns, KeptArrival, KeptArrivals, KeptDecisions, LevelCourse, Passage, PeakRise, SpanRecorder, Whose,
+    Columns, KeptArrival, KeptArrivals, KeptDecisions, LevelCourse, Passage, PeakRise, RequestSpan, SpanRecorder, Whose,
 };
-use crate::report::{ArrivalDetail, DecisionDetail, Detail, LaneDetail};
+use crate::report::{ArrivalDetail, DecisionDetail, Detail, LaneDetail, SlowDetail};
 use crate::scenario::Plan;
-use crate::sim::{Lane, LanePlan, Observer, Options, Step, Tap, replay};
+use crate::sim::{Lane, LanePlan, MILLION, Observer, Options, Step, Tap, replay};
 use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic, display_key};
 
@@ -88,6 +88,7 @@ impl Look {
         tracked: &[Option<KeyId>],
         decisions: Vec<Vec<DecisionDetail>>,
         peaks: Vec<Passage<u64>>,
+        requests: Vec<RequestSpan>,
     ) -> Detail {
         let Self { closeup, arrivals, spans, levels } = self;
         let few = arrivals.within <= closeup.keep as u64;
@@ -101,6 +102,7 @@ impl Look {
                     level,
                     level_limit,
                     restarts: restarts(&lane.limiter, closeup.from, closeup.until),
+                    slow: slow(lane, traffic.start(), closeup.from, closeup.until),
                     decisions: if few { decisions } else { Vec::new() },
                     ..span.finish()
                 }
@@ -108,6 +110,9 @@ impl Look {
             .collect();
         for (lane, peak) in lanes.iter_mut().zip(peaks) {
             (lane.peak_before, lane.peak, lane.peak_changes) = (peak.before, peak.columns, peak.changes);
+        }
+        for (lane, requests) in lanes.iter_mut().zip(requests) {
+            (lane.requests_before, lane.requests) = requests.finish();
         }
         let kept = if few { arrivals.kept } else { Vec::new() };
         Detail {
@@ -175,8 +180,13 @@ pub fn details<const N: usize>(
             })
         })
         .collect();
+    // Only a closed loop's requests come to different ends.
+    let with_clients = if closed { plan.lanes.len() } else { 0 };
+    let mut requests: Vec<[RequestSpan; N]> = (0..with_clients)
+        .map(|_| closeups.map(|closeup| RequestSpan::new(closeup.columns(), closeup.whose())))
+        .collect();
     if closed {
-        watch_closed(plan, &mut traffic, &mut looks, &mut rises, options, go_on)?;
+        watch_closed(plan, &mut traffic, &mut looks, &mut rises, &mut requests, options, go_on)?;
     } else {
         let until = closeups.iter().map(|closeup| closeup.until).max();
         watch_open(plan, &mut traffic, &mut looks, &mut rises, &mut decisions, until, options, go_on)?;
@@ -202,10 +212,14 @@ pub fn details<const N: usize>(
     for (_, passages) in risen {
         peaks.iter_mut().zip(passages).for_each(|(peaks, passage)| peaks.push(passage));
     }
-    let mut parts = looks.into_iter().zip(&tracked).zip(kept).zip(peaks);
+    let mut ends: [Vec<RequestSpan>; N] = std::array::from_fn(|_| Vec::new());
+    for of_lane in requests {
+        ends.iter_mut().zip(of_lane).for_each(|(ends, span)| ends.push(span));
+    }
+    let mut parts = looks.into_iter().zip(&tracked).zip(kept).zip(peaks).zip(ends);
     Ok(std::array::from_fn(|_| {
-        let (((look, tracked), decisions), peaks) = parts.next().expect("one a look");
-        look.finish(plan, &traffic, tracked, decisions, peaks)
+        let ((((look, tracked), decisions), peaks), ends) = parts.next().expect("one a look");
+        look.finish(plan, &traffic, tracked, decisions, peaks, ends)
     }))
 }
 
@@ -247,6 +261,7 @@ fn watch_closed<const N: usize>(
     traffic: &mut Traffic,
     looks: &mut [Look; N],
     rises: &mut [PeakRise],
+    requests: &mut [[RequestSpan; N]],
     options: Options,
     go_on: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<(), Error> {
@@ -260,7 +275,7 @@ fn watch_closed<const N: usize>(
     for (all, rise) in of_lanes.iter_mut().zip(rises) {
         all.push(Box::new(rise));
     }
-    closed::watch(plan, traffic, of_lanes, of_first, options, go_on)
+    closed::watch(plan, traffic, of_lanes, of_first, requests, options, go_on)
 }
 
 /// How the lanes' peaks rise: those of any key, unless one key alone is looked at.
@@ -293,4 +308,17 @@ fn restarts(limiter: &LimiterSpec, from: SimTime, until: SimTime) -> Vec<SimTime
         return Vec::new();
     }
     (first..=last).filter_map(|n| SimTime::from_wide_nanos(n * window)).collect()
+}
+
+/// Where in a span a lane's backend is slow.
+fn slow(lane: &LanePlan, start: SimTime, from: SimTime, until: SimTime) -> Vec<SlowDetail> {
+    let at = |offset: u64| SimTime::from_nanos(start.nanos().saturating_add_unsigned(offset));
+    let slow = lane.backend.iter().flat_map(|backend| &backend.slow);
+    slow.map(|slow| SlowDetail {
+        from: at(slow.from).max(from),
+        until: at(slow.until).min(until),
+        speed: slow.speed as f64 / MILLION as f64,
+    })
+    .filter(|slow| slow.from < slow.until)
+    .collect()
 }

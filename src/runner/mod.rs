@@ -118,7 +118,8 @@ pub fn run(
         seed: plan.traffic.seed,
         start,
         end_ns,
-        focus: focus(&findings.lanes, &findings.split, end_ns, window_ns),
+        focus: closed::slow_focus(plan, end_ns)
+            .unwrap_or_else(|| focus(&findings.lanes, &findings.split, end_ns, window_ns)),
         limit: plan.limit.map(|limit| LimitReport { units: limit.units, window_ns: limit.window.short_nanos() }),
         scenario: serde_json::to_value(plan.resolved()).expect("a scenario is plain data"),
         input: inputs(plan, traffic.inputs()),

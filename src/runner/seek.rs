@@ -185,7 +185,8 @@ fn seek_closed(
             Some(lane) => of_lanes[lane].push(Box::new(&mut seeker)),
             None => of_first.push(Box::new(&mut seeker)),
         }
-        closed::watch(plan, traffic, of_lanes, of_first, options, go_on)?;
+        let mut nobody = vec![(); plan.lanes.len()];
+        closed::watch(plan, traffic, of_lanes, of_first, &mut nobody, options, go_on)?;
     }
     Ok(seeker.found)
 }

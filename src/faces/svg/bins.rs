@@ -36,14 +36,22 @@ impl Bins {
 impl Panel<'_> {
     /// The bins of the span: of a round length, on round times, none across a grid line.
     pub fn bins(&self) -> Bins {
-        self.round_bins().unwrap_or_else(|| {
-            let step = self.merge(self.narrowest());
-            let columns = self.detail.columns;
-            Bins {
-                edges: (0..columns).step_by(step).chain([columns]).collect(),
-                width_ns: self.detail.edge(step.min(columns)).nanos().abs_diff(self.detail.from.nanos()),
-            }
-        })
+        self.bins_from(self.narrowest())
+    }
+
+    /// The same, of at least this width in the sheet's units.
+    pub fn bins_from(&self, narrowest: i32) -> Bins {
+        self.round_bins(narrowest).unwrap_or_else(|| self.even_bins(narrowest))
+    }
+
+    /// As narrow as this width allows, wherever grid lines are.
+    pub fn even_bins(&self, narrowest: i32) -> Bins {
+        let step = self.merge(narrowest);
+        let columns = self.detail.columns;
+        Bins {
+            edges: (0..columns).step_by(step).chain([columns]).collect(),
+            width_ns: self.detail.edge(step.min(columns)).nanos().abs_diff(self.detail.from.nanos()),
+        }
     }
 
     const fn narrowest(&self) -> i32 {
@@ -51,7 +59,7 @@ impl Panel<'_> {
     }
 
     /// These bins, where the columns allow for them.
-    fn round_bins(&self) -> Option<Bins> {
+    fn round_bins(&self, narrowest: i32) -> Option<Bins> {
         let detail = self.detail;
         let (from, column) = (i128::from(detail.from.nanos()), self.column_ns()?);
         if from % column != 0 {
@@ -60,7 +68,7 @@ impl Panel<'_> {
         let span = i128::from(detail.until.nanos()) - from;
         let fits = |bin: &i128| {
             bin % column == 0
-                && bin * i128::from(self.width) >= span * i128::from(self.narrowest())
+                && bin * i128::from(self.width) >= span * i128::from(narrowest)
                 && detail.ticks.iter().all(|tick| i128::from(tick.nanos()) % bin == 0)
         };
         let bin = round_spans().map(i128::from).find(fits)?;
@@ -132,7 +140,7 @@ impl Panel<'_> {
     }
 
     /// Bins of several kinds upon each other; what is there at all is seen.
-    fn stack(
+    pub fn stack(
         &self,
         painter: &Painter<'_>,
         (top, bottom): (i32, i32),

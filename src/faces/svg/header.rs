@@ -4,8 +4,8 @@ use super::MARGIN;
 use super::legend::Legend;
 use super::measure::{Font, clean};
 use super::paint::{Anchor, Painter, WIDTH, palette};
-use super::row::Axes;
 use crate::faces::format::title;
+use crate::report::Report;
 
 const TITLE: Font = Font::bold(44);
 const ABOUT: Font = Font::regular(28);
@@ -19,13 +19,12 @@ pub struct Header {
 
 impl Header {
     /// Lays out the header of a sheet.
-    pub fn new(axes: Axes<'_>) -> Self {
-        let report = axes.report;
+    pub fn new(report: &Report, legend: Legend) -> Self {
         let width = WIDTH - 2 * MARGIN;
         Self {
             title: TITLE.balance(&clean(&title(report)), width, 8),
             about: ABOUT.wrap(&clean(report.about.as_deref().unwrap_or("")), width, 12),
-            legend: Legend::new(axes, width),
+            legend,
         }
     }
 

@@ -19,26 +19,51 @@ const TAG: i32 = 60;
 
 /// What an entry explains.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+pub enum Sign {
+    /// An attempt released at once.
     Allowed,
+    /// One released later.
     Delayed,
+    /// One refused.
     Denied,
+    /// Bins of many.
     Bin,
+    /// The trailing count.
     Trailing,
+    /// The limit.
     Limit,
+    /// What is above it.
     Excess,
+    /// The lane's own state.
     State,
+    /// What waits.
     Waiting,
+    /// How low a line goes.
     Band,
+    /// Where a window ends.
     Restart,
+    /// The highest values.
     Skyline,
+    /// A group of lanes.
     Group,
     /// A further line of a group.
     More,
+    /// In a closed loop: first attempts.
+    First,
+    /// Retries.
+    Retry,
+    /// Admitted attempts.
+    Admitted,
+    /// Answers in time.
+    Good,
+    /// What is asked for.
+    Offered,
+    /// A slow backend.
+    Slow,
 }
 
 /// Entries on a line.
-type Group = Vec<(Sign, String)>;
+pub type Group = Vec<(Sign, String)>;
 
 /// The legend, laid out in lines.
 pub struct Legend {
@@ -51,10 +76,20 @@ pub struct Legend {
 impl Legend {
     /// The entries of a sheet, in lines of at most `width`.
     pub fn new(axes: Axes<'_>, width: i32) -> Self {
+        let arrivals = |panel: &&Panel<'_>| panel.detail.arrivals_within > 0;
         let panels = axes.panels;
+        Self {
+            marks: panels.iter().filter(arrivals).any(Panel::marked),
+            bins: panels.iter().filter(arrivals).any(|panel| !panel.marked()),
+            ..Self::of(entries(axes), width)
+        }
+    }
+
+    /// These entries, in lines of at most `width`.
+    pub fn of(entries: Group, width: i32) -> Self {
         let mut lines: Vec<Group> = Vec::new();
         let mut x = width;
-        for (sign, text) in entries(axes) {
+        for (sign, text) in entries {
             let entry = SIGN + SMALL.width(&text);
             // Groups stand below the rest, each on lines of its own.
             if sign == Sign::Group {
@@ -71,12 +106,7 @@ impl Legend {
             x += entry + BETWEEN;
             lines.last_mut().expect("there is a line").push((sign, text));
         }
-        let arrivals = |panel: &&Panel<'_>| panel.detail.arrivals_within > 0;
-        Self {
-            lines,
-            marks: panels.iter().filter(arrivals).any(Panel::marked),
-            bins: panels.iter().filter(arrivals).any(|panel| !panel.marked()),
-        }
+        Self { lines, marks: false, bins: true }
     }
 
     /// Its height.
@@ -143,6 +173,15 @@ impl Legend {
             }
             Sign::Restart => painter.upright(x + 16, (y - 12, y + 12), RESTART_DASH, palette::STATE),
             Sign::Skyline => painter.rect((x, y - 9), (x + 32, y + 9), palette::FAINT),
+            Sign::First => painter.rect((x + 8, y - 9), (x + 26, y + 9), palette::INK),
+            Sign::Retry => {
+                painter.rect((x + 8, y - 9), (x + 26, y + 9), palette::DENIED);
+                painter.stripes(&[(x + 8, x + 26)], (y - 9, y + 9), palette::PAPER);
+            }
+            Sign::Admitted => painter.line(&[(x, y), (x + 32, y)], palette::ALLOWED, 3),
+            Sign::Good => painter.rect((x, y - 9), (x + 32, y + 9), palette::GOOD),
+            Sign::Offered => painter.line(&[(x, y), (x + 32, y)], palette::INK, 2),
+            Sign::Slow => painter.rect((x, y - 9), (x + 32, y + 9), palette::BAND),
             Sign::Group | Sign::More => {}
         }
     }

@@ -10,6 +10,7 @@
 //! for a wide one and anchored where they stand.
 
 mod bins;
+mod closed;
 mod curve;
 mod groups;
 mod header;
@@ -25,6 +26,7 @@ mod words;
 use crate::faces::format::{count, title};
 use crate::report::{Detail, Extent, Report, Sheet};
 use header::Header;
+use legend::Legend;
 use measure::{Font, clean};
 use paint::{Anchor, Painter, WIDTH, palette};
 use panel::Panel;
@@ -58,18 +60,27 @@ const CLOSE: i128 = 3;
 #[must_use]
 pub fn sheet(report: &Report, sheet: &Sheet) -> String {
     let panels = panels(sheet);
-    let layout = Layout::new(report, &panels);
-    let mut svg = String::new();
-    {
-        let painter = Painter::new(&mut svg, layout.height);
-        layout.draw(&painter);
-        painter.finish();
+    if report.offered.requests > 0 && report.lanes.iter().any(|lane| lane.closed.is_some()) {
+        let layout = closed::Layout::new(report, &panels);
+        let svg = drawn(layout.height, |painter| layout.draw(painter));
+        return accessible(&svg, report, layout.height, &closed::description(report));
     }
-    accessible(&svg, report, layout.height)
+    let layout = Layout::new(report, &panels);
+    let svg = drawn(layout.height, |painter| layout.draw(painter));
+    accessible(&svg, report, layout.height, &words::description(report))
+}
+
+/// A sheet of this height.
+fn drawn(height: i32, draw: impl FnOnce(&Painter<'_>)) -> String {
+    let mut svg = String::new();
+    let painter = Painter::new(&mut svg, height);
+    draw(&painter);
+    painter.finish();
+    svg
 }
 
 /// The opening tag with the size at which the sheet is shown, a title and a description.
-fn accessible(svg: &str, report: &Report, height: i32) -> String {
+fn accessible(svg: &str, report: &Report, height: i32, description: &str) -> String {
     let escape = |text: &str| clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let shapes = svg.split_once('\n').map_or("", |(_, shapes)| shapes);
     format!(
@@ -79,7 +90,7 @@ fn accessible(svg: &str, report: &Report, height: i32) -> String {
         WIDTH / 2,
         height / 2,
         escape(&title(report)),
-        escape(&words::description(report)),
+        escape(description),
     )
 }
 
@@ -114,7 +125,7 @@ impl<'a> Layout<'a> {
         let height = if report.lanes.len() > 8 { 76 } else { 96 };
         let (peak, highest) = highest(report, panels);
         let axes = Axes { report, panels, scale: Scale::new(report), peak, highest, height };
-        let header = Header::new(axes);
+        let header = Header::new(report, Legend::new(axes, WIDTH - 2 * MARGIN));
         let top = header.draw(None);
         let keys: Vec<Option<&str>> = panels[0].detail.lanes.iter().map(|lane| lane.key.as_deref()).collect();
         let named = matches!(followed(report, &panels[0]), Followed::Each);
@@ -154,8 +165,7 @@ impl<'a> Layout<'a> {
         }
         let lanes = self.axes.report.lanes.len();
         if lanes > MOST_LANES {
-            let text = format!("{} more lanes are not drawn", count((lanes - MOST_LANES) as u128));
-            painter.text((MARGIN, self.height - 16), SMALL, palette::SOFT, Anchor::Start, &text);
+            more_lanes(painter, lanes - MOST_LANES, self.height);
         }
     }
 
@@ -207,6 +217,12 @@ impl<'a> Layout<'a> {
             scale.grid(painter, (band.0, self.bottom));
         }
     }
+}
+
+/// Says how many lanes are missing, at the foot of a sheet of this height.
+fn more_lanes(painter: &Painter<'_>, missing: usize, height: i32) {
+    let text = format!("{} more lanes are not drawn", count(missing as u128));
+    painter.text((MARGIN, height - 16), SMALL, palette::SOFT, Anchor::Start, &text);
 }
 
 /// The highest value of the trailing counts, and where the axis ends: a little above it, above the

@@ -64,6 +64,10 @@ pub mod palette {
     pub const STATE_BAND: Color = Color(0xE6, 0xCF, 0xE2);
     /// The lane's own state.
     pub const STATE: Color = Color(0x8A, 0x2C, 0x7A);
+    /// Answers in time.
+    pub const GOOD: Color = Color(0x2B, 0xA3, 0x7F);
+    /// The same where it carries text.
+    pub const GOOD_INK: Color = Color(0x00, 0x69, 0x4D);
     /// Behind a tag.
     pub const TAG: Color = Color(0xEC, 0xEF, 0xF3);
 }
@@ -177,6 +181,20 @@ impl<'a> Painter<'a> {
     pub fn dashes(&self, (from, until): (i32, i32), y: i32, color: Color) {
         let dash = |x: i32| [(x, y + 1), (x, y - 1), ((x + 14).min(until), y - 1), ((x + 14).min(until), y + 1)];
         self.polygon(&(from..until).step_by(24).flat_map(dash).collect::<Vec<_>>(), color);
+    }
+
+    /// Level stripes within each span, as one element.
+    pub fn stripes(&self, spans: &[(i32, i32)], (top, bottom): (i32, i32), color: Color) {
+        let first = top + 4;
+        let rows = || (first..bottom - 1).step_by(8);
+        // Down along the left edge of each span, back up, and on at the height of its first stripe: no
+        // edge between two stripes holds any area.
+        let span = |(from, until): &(i32, i32)| {
+            let (from, until) = (*from, *until);
+            let down = rows().flat_map(move |y| [(from, y), (until, y), (until, y + 2), (from, y + 2)]);
+            down.chain([(from, first)]).collect::<Vec<_>>()
+        };
+        self.polygon(&spans.iter().flat_map(span).collect::<Vec<_>>(), color);
     }
 
     /// An upright line of dashes with gaps, as one element.

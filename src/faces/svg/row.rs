@@ -42,13 +42,15 @@ struct Piece {
 }
 
 /// A lane's heading, laid out: name, how it works, whom it decides as, the name of its own state.
-struct Heading {
+pub struct Heading {
     pieces: Vec<Piece>,
-    lines: i32,
+    /// How many.
+    pub lines: i32,
 }
 
 impl Heading {
-    fn new(name: &str, rule: &str, tag: Option<&str>, state: &str) -> Self {
+    /// Lays it out.
+    pub fn new(name: &str, rule: &str, tag: Option<&str>, state: Option<&str>) -> Self {
         let width = PANELS_RIGHT - MARGIN;
         let mut heading = Self { pieces: Vec::new(), lines: 1 };
         let mut x = MARGIN;
@@ -79,11 +81,13 @@ impl Heading {
             heading.push(Kind::Tag, x, tag);
             x += wide + 22;
         }
-        let wide = SMALL.width(state) + 44;
-        if x + wide > PANELS_RIGHT {
-            heading.lines += 1;
+        if let Some(state) = state {
+            let wide = SMALL.width(state) + 44;
+            if x + wide > PANELS_RIGHT {
+                heading.lines += 1;
+            }
+            heading.push(Kind::State, PANELS_RIGHT - wide, state.to_owned());
         }
-        heading.push(Kind::State, PANELS_RIGHT - wide, state.to_owned());
         heading
     }
 
@@ -91,7 +95,8 @@ impl Heading {
         self.pieces.push(Piece { kind, x, line: self.lines - 1, text });
     }
 
-    fn draw(&self, painter: &Painter<'_>, top: i32) {
+    /// Draws it below `top`.
+    pub fn draw(&self, painter: &Painter<'_>, top: i32) {
         for piece in &self.pieces {
             let (x, baseline) = (piece.x, top + 34 + piece.line * LINE);
             let text = |x: i32, font: Font, color| painter.text((x, baseline), font, color, Anchor::Start, &piece.text);
@@ -222,7 +227,7 @@ impl<'a> Row<'a> {
             rule.push_str(&format!("; key {}", SMALL.clip(&clean(key), 320)));
         }
         let tag = groups::tag(axes.report, lane);
-        let heading = Heading::new(&lane.name, &rule, tag.as_deref(), &axes.state(index));
+        let heading = Heading::new(&lane.name, &rule, tag.as_deref(), Some(&axes.state(index)));
         let plot_top = top + heading.lines * LINE + AFTER_HEADING;
         let band = (plot_top, plot_top + axes.lines(index) + BEFORE_BAND + BAND);
         let bottom = (band.1 + AFTER_BAND).max(top + score::height(axes.report, lane) + AFTER_SCORE);
@@ -323,7 +328,7 @@ impl<'a> Row<'a> {
 }
 
 /// A number in few characters: `100`, `12.5k`, `600k`, `1.5M`, `2T`.
-fn compact(value: u64) -> String {
+pub fn compact(value: u64) -> String {
     let short = |scale: f64, unit: &str| {
         let decimals = usize::from(value as f64 / scale < 99.95);
         let text = format!("{:.decimals$}", value as f64 / scale);

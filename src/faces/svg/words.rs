@@ -50,8 +50,20 @@ pub fn window(report: &Report) -> Option<String> {
     report.limit.map(|limit| configured(limit.window_ns))
 }
 
-/// What was offered, and when.
+/// What was offered and when, and what the sheet counts of it.
 pub fn offer(report: &Report) -> String {
+    let mut text = offered(report);
+    if report.offered.requests > 0 && things(report) == "units" {
+        text.push_str("; lines count units, bars and numbers requests");
+    }
+    if report.offered.requests > 0 && report.limit.is_none() {
+        text.push_str("; no limit is stated, so nothing is above or within it");
+    }
+    text
+}
+
+/// What was offered, and when.
+pub fn offered(report: &Report) -> String {
     let offered = &report.offered;
     if offered.requests == 0 {
         return "No requests arrived: there was nothing to decide.".to_owned();
@@ -74,12 +86,6 @@ pub fn offer(report: &Report) -> String {
             _ if super::dated(report) => " UTC".to_owned(),
             _ => format!(" UTC, {}", date(report.start)),
         });
-    }
-    if things(report) == "units" {
-        text.push_str("; lines count units, bars and numbers requests");
-    }
-    if report.limit.is_none() {
-        text.push_str("; no limit is stated, so nothing is above or within it");
     }
     text
 }

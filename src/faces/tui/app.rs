@@ -207,6 +207,11 @@ impl App {
         None
     }
 
+    /// Whether clients come back, so that attempts are more than arrivals.
+    pub(super) fn is_closed_loop(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.report.lanes.iter().any(|lane| lane.closed.is_some()))
+    }
+
     /// How many lanes there are.
     pub(super) fn lanes(&self) -> usize {
         self.run.as_ref().map_or(0, |run| run.report.lanes.len())
@@ -268,6 +273,7 @@ impl App {
     fn nothing_found(&self, seek: Seek) -> String {
         let what = match seek.mark {
             Mark::Arrival => "arrival".to_owned(),
+            Mark::Split if self.is_closed_loop() => "first attempt on which the lanes differ".to_owned(),
             Mark::Split => "arrival on which the lanes differ".to_owned(),
             Mark::Denial { lane } => {
                 let name = self.run.as_ref().and_then(|run| run.report.lanes.get(lane)).map(|lane| lane.name.as_str());

@@ -103,7 +103,9 @@ impl App {
             return None;
         }
         let columns = self.columns();
-        if self.seen(self.view, columns).is_some_and(crate::report::Detail::lists_arrivals) {
+        let listed = self.seen(self.view, columns).is_some_and(crate::report::Detail::lists_arrivals);
+        // Where clients come back, more happens than arrivals tell.
+        if listed && !self.is_closed_loop() {
             return Some(self.search(Mark::Arrival, direction));
         }
         self.seek = None;

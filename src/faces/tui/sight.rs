@@ -3,13 +3,15 @@
 use super::action::Run;
 use super::app::App;
 use super::view::Span;
-use crate::report::{Counts, Detail, Extent, TimelineReport};
+use crate::report::{Counts, Detail, Extent, RequestCounts, TimelineReport};
 use std::ops::Range;
 
 /// What one lane had done as of the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Figures {
     pub counts: Counts,
+    /// In a closed loop, what had become of its requests.
+    pub requests: Option<RequestCounts>,
     /// Units released in the last window, of the lane's key.
     pub trailing: Option<u64>,
     pub peak: Option<u64>,
@@ -41,7 +43,8 @@ impl App {
 
     /// The look that knows best what had happened as of the cursor.
     fn knowing(&self) -> Option<&Detail> {
-        self.listing().or_else(|| {
+        // Retries are not listed: there the closest look knows best.
+        self.listing().filter(|_| !self.is_closed_loop()).or_else(|| {
             let known = self.details.iter().filter(|detail| detail.contains(self.cursor));
             // A look is exact where its columns end, and lags behind within them.
             known.min_by_key(|detail| self.cursor.at.since(detail.edge(detail.columns_passed(self.cursor))))
@@ -53,6 +56,7 @@ impl App {
         if let Some(detail) = self.knowing() {
             return Some(Figures {
                 counts: detail.counts_at(lane, self.cursor),
+                requests: detail.requests_at(lane, self.cursor),
                 trailing: detail.trailing_at(lane, self.cursor),
                 peak: detail.peak_at(lane, self.cursor),
                 level: detail.level_at(lane, self.cursor),
@@ -85,6 +89,15 @@ impl App {
             Some(bins) => resample(self.view, columns, bins.len(), &|bin| bins.edge(bin), |bin| bins.counts(bin)),
             None => Vec::new(),
         }
+    }
+
+    /// A count of a closed loop's requests in each column of the screen; empty while nothing is known.
+    pub(super) fn requests(&self, lane: usize, columns: usize, of: impl Fn(&RequestCounts) -> u64) -> Vec<u64> {
+        let Some(detail) = self.covering() else { return Vec::new() };
+        let requests = &detail.lanes[lane].requests;
+        let edge = |column| detail.edge(column).nanos();
+        let counts = |column: usize| Counts { allowed: requests.get(column).map_or(0, &of), ..Counts::default() };
+        resample(self.view, columns, detail.columns, &edge, counts).into_iter().map(|counts| counts.allowed).collect()
     }
 
     /// Arrivals in each column of the screen on which the lanes differ.

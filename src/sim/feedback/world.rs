@@ -327,7 +327,7 @@ impl<'a> World<'a> {
         let at = self.instant(now);
         let made = made + 1;
         self.events += 1;
-        self.witness.sent(at, made);
+        self.witness.sent(at, keys[0], made);
         let decision = self.lane.decide(source, keys[1], at, cost);
         self.stream.push(Sent { at, cost, source, keys, decision })?;
         let request = &mut self.requests.items[slot as usize];

@@ -1,4 +1,7 @@
-//! The chosen lane's charts: what it released in the last window, and what it keeps of it itself.
+//! The chosen lane's charts: what it released in the last window, and what it keeps of it itself; in a
+//! closed loop attempts and answers.
+
+mod closed;
 
 use super::Canvas;
 use super::theme::EIGHTHS;
@@ -22,6 +25,9 @@ struct Bars {
 pub fn paint(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
     let report = &run.report.lanes[lane];
     let rows = canvas.layout.charts;
+    if canvas.app.is_closed_loop() {
+        return closed::paint(canvas, lane, y, rows);
+    }
     let own = match run.report.limit {
         Some(limit) => {
             let released = rows - (rows / 3).max(1);

@@ -117,7 +117,7 @@ fn entries(canvas: &Canvas) -> Vec<Entry> {
     let occurs = |sign: &str| match sign {
         "~" => lanes.iter().any(|lane| lane.delayed > 0),
         "x" | "░▒▓" => lanes.iter().any(|lane| lane.denied > 0),
-        EXCESS => canvas.layout.charts > 0 && lanes.iter().any(above),
+        EXCESS => canvas.layout.charts > 0 && !app.is_closed_loop() && lanes.iter().any(above),
         _ => true,
     };
     all.into_iter().filter(|(sign, ..)| occurs(sign)).collect()

@@ -3,10 +3,10 @@
 use super::Canvas;
 use super::layout::Columns;
 use super::theme::EIGHTHS;
-use crate::faces::format::{count, ratio};
+use crate::faces::format::{count, decimal, ratio};
 use crate::faces::tui::action::Run;
 use crate::faces::tui::sight::Figures;
-use crate::report::{LaneReport, PeakReport};
+use crate::report::{Counts, LaneReport, LoopReport, PeakReport, RequestCounts};
 use ratatui::style::Style;
 
 /// A figure beside a strip.
@@ -28,6 +28,13 @@ enum What {
     Allowed,
     Delayed,
     Denied,
+    Attempts,
+    Retries,
+    /// Attempts a request.
+    Amplification,
+    /// Requests answered in time.
+    Answered,
+    GaveUp,
 }
 
 const fn figure(what: What, head: &'static str, width: u16, at_end: bool) -> Figure {
@@ -36,6 +43,7 @@ const fn figure(what: What, head: &'static str, width: u16, at_end: bool) -> Fig
 
 /// The figures that stand beside a strip.
 pub fn figures(columns: Columns) -> impl Iterator<Item = Figure> {
+    let of_loop = closed_figures(columns).into_iter().filter(move |_| columns.closed);
     let first = |at_end| match columns.limit {
         true => figure(What::Peak, "peak", 7, at_end),
         false => figure(What::Allowed, "allowed", 9, at_end),
@@ -49,7 +57,21 @@ pub fn figures(columns: Columns) -> impl Iterator<Item = Figure> {
         (columns.end && columns.end_delayed, figure(What::Delayed, "delayed", 8, true)),
         (columns.end, figure(What::Denied, "denied", 7, true)),
     ];
-    all.into_iter().filter(|(shown, _)| *shown).map(|(_, figure)| figure)
+    let all = all.into_iter().filter(move |_| !columns.closed);
+    all.chain(of_loop).filter(|(shown, _)| *shown).map(|(_, figure)| figure)
+}
+
+/// Those of a closed loop, and whether there is room for them.
+const fn closed_figures(columns: Columns) -> [(bool, Figure); 7] {
+    [
+        (true, figure(What::Attempts, "attempts", 9, false)),
+        (columns.window, figure(What::Retries, "retries", 9, false)),
+        (true, figure(What::Amplification, "amplif.", 8, false)),
+        (columns.end, figure(What::Answered, "answered", 9, false)),
+        (columns.end, figure(What::Amplification, "amplif.", if columns.window { 8 } else { 11 }, true)),
+        (columns.window, figure(What::Answered, "answered", 9, true)),
+        (columns.window, figure(What::GaveUp, "gave up", 8, true)),
+    ]
 }
 
 /// A count that fits: whole if it can be, else in thousands, millions, ...
@@ -78,17 +100,22 @@ fn final_peak(peak: &PeakReport, columns: u16) -> String {
     peak.ratio.map_or_else(|| short(peak.units, columns), ratio)
 }
 
-/// The row of all arrivals: bars as high as the busiest column allows.
+/// The row of all arrivals, or of the chosen lane's first attempts: bars as high as the busiest
+/// column allows.
 pub fn arrivals(canvas: &mut Canvas, y: u16) {
     let strip = canvas.layout.strip;
     let columns = usize::from(strip.width);
-    canvas.put(1, y, "arrivals", canvas.layout.names.width - 1, canvas.theme.dim());
-    let counts = canvas.app.strip(0, columns);
-    let most = counts.iter().map(crate::report::Counts::total).max().unwrap_or(0);
+    let (name, counts) = if canvas.app.is_closed_loop() {
+        ("first tries", canvas.app.requests(canvas.app.lane, columns, |requests| requests.first))
+    } else {
+        ("arrivals", canvas.app.strip(0, columns).iter().map(Counts::total).collect())
+    };
+    canvas.put(1, y, name, canvas.layout.names.width - 1, canvas.theme.dim());
+    let most = counts.iter().copied().max().unwrap_or(0);
     canvas.cursor(y);
-    for (x, counts) in (strip.x..).zip(&counts) {
-        let eighths = (u128::from(counts.total()) * 8).div_ceil(u128::from(most.max(1)));
-        match counts.total() {
+    for (x, count) in (strip.x..).zip(counts) {
+        let eighths = (u128::from(count) * 8).div_ceil(u128::from(most.max(1)));
+        match count {
             0 if x == canvas.cursor_x() => {}
             0 => drop(canvas.put(x, y, "·", 1, canvas.theme.dim())),
             _ => canvas.sign(x, y, EIGHTHS[(eighths as usize).clamp(1, 8) - 1], canvas.theme.offered()),
@@ -150,6 +177,7 @@ fn value(canvas: &Canvas, run: &Run, report: &LaneReport, now: Option<Figures>, 
             What::Allowed => short(report.allowed, figure.width),
             What::Delayed => short(report.delayed, figure.width),
             What::Denied => short(report.denied, figure.width),
+            _ => report.closed.as_ref().map_or_else(String::new, |closed| at_end(report, closed, figure)),
         };
         return (text, theme.dim());
     }
@@ -164,6 +192,30 @@ fn value(canvas: &Canvas, run: &Run, report: &LaneReport, now: Option<Figures>, 
         What::Allowed => (short(now.counts.allowed, figure.width), Style::new()),
         What::Delayed => (short(now.counts.delayed, figure.width), some(now.counts.delayed, theme.delayed())),
         What::Denied => (short(now.counts.denied, figure.width), some(now.counts.denied, theme.denied())),
+        What::Attempts => (short(now.counts.total(), figure.width), Style::new()),
+        _ => now.requests.map_or_else(unknown, |requests| (so_far(now.counts, requests, figure), Style::new())),
+    }
+}
+
+/// A figure of a closed loop at its end.
+fn at_end(report: &LaneReport, closed: &LoopReport, figure: Figure) -> String {
+    match figure.what {
+        What::Amplification => closed.amplification.map_or_else(|| "-".to_owned(), decimal),
+        What::Answered => short(closed.succeeded, figure.width),
+        What::GaveUp => short(closed.gave_up, figure.width),
+        What::Retries => short(report.retries, figure.width),
+        _ => short(report.attempts, figure.width),
+    }
+}
+
+/// A figure of a closed loop as of the cursor.
+fn so_far(counts: Counts, requests: RequestCounts, figure: Figure) -> String {
+    match figure.what {
+        What::Amplification if requests.first == 0 => "-".to_owned(),
+        What::Amplification => decimal(counts.total() as f64 / requests.first as f64),
+        What::Answered => short(requests.good, figure.width),
+        What::GaveUp => short(requests.gave_up, figure.width),
+        _ => short(counts.total().saturating_sub(requests.first), figure.width),
     }
 }
 

@@ -26,17 +26,21 @@ pub struct Columns {
     pub end: bool,
     /// Delays as of the end too.
     pub end_delayed: bool,
+    /// Clients come back: attempts and answers instead of peaks and denials.
+    pub closed: bool,
 }
 
 impl Columns {
     /// As many as leave room for the strips.
-    fn of(width: u16, limit: bool, delays: bool) -> Self {
+    fn of(width: u16, content: Content) -> Self {
+        let Content { limit, delays, closed, .. } = content;
         Self {
             limit,
             window: width >= 110,
             delayed: delays && width >= 110,
             end: width >= 76,
             end_delayed: delays && width >= 140,
+            closed,
         }
     }
 }
@@ -103,6 +107,8 @@ struct Content {
     limit: bool,
     /// Whether any lane delays.
     delays: bool,
+    /// Whether clients come back.
+    closed: bool,
 }
 
 impl Layout {
@@ -118,6 +124,7 @@ impl Layout {
                 lanes: lanes.len(),
                 limit: run.report.limit.is_some(),
                 delays: lanes.iter().any(|lane| lane.delayed > 0),
+                closed: app.is_closed_loop(),
             }
         });
         Self::new(size, content, app.lane, app.charts)
@@ -138,7 +145,9 @@ impl Layout {
         let arrivals = room.up_to(1);
         // Narrow screens have no room for long words, and fewer rows to spare.
         let others_across = (width / if width < 120 { 40 } else { 48 }).max(1);
-        let rows_of_others = |lanes: u16| lanes.saturating_sub(1).div_ceil(others_across);
+        // Single decisions are told where every attempt is an arrival.
+        let listed = u16::from(!content.closed);
+        let rows_of_others = |lanes: u16| listed * lanes.saturating_sub(1).div_ceil(others_across);
         let mut others = room.up_to(rows_of_others(total.min(LANES_FIRST)));
         let differ = if lanes > 1 { room.up_to(1) } else { 0 };
         let title = 1 + room.up_to(content.title.clamp(1, TITLE) as u16 - 1);
@@ -200,7 +209,7 @@ impl Room {
 
 /// Names, strips and figures side by side; which figures.
 fn across(width: u16, content: Content) -> (Across, Across, Across, Columns) {
-    let columns = Columns::of(width, content.limit, content.delays);
+    let columns = Columns::of(width, content);
     let figures: u16 = super::lanes::figures(columns).map(|figure| figure.width).sum();
     // A sign before the name, a space behind it; the labels of the charts need twelve, and a third
     // of the screen is for the strips.
@@ -242,6 +251,7 @@ mod tests {
                             lanes,
                             limit: height % 2 == 0,
                             delays: true,
+                            closed: lanes % 2 == 0,
                         };
                         let layout = Layout::new((width, height), content, lanes / 2, charts);
                         assert!(rows(&layout) <= height, "{width}x{height}, {lanes} lanes: {layout:?}");

@@ -1,15 +1,18 @@
 //! The arrival at the cursor, and what every lane did with it.
 
 use super::Canvas;
-use crate::faces::format::{Clock, count, duration};
+use crate::faces::format::{Clock, count, decimal, duration};
 use crate::faces::tui::action::Run;
-use crate::report::{ArrivalDetail, DecisionDetail, DecisionKind, Detail};
+use crate::report::{ArrivalDetail, DecisionDetail, DecisionKind, Detail, LoopReport};
 use ratatui::style::Style;
 
 /// Paints the arrival, the chosen lane's decision, then those of the others.
 pub fn paint(canvas: &mut Canvas, run: &Run, y: u16) {
     let (app, layout) = (canvas.app, canvas.layout);
     let width = layout.area.width.saturating_sub(2);
+    if let Some(closed) = &run.report.lanes[app.lane].closed {
+        return requests(canvas, run, closed, y);
+    }
     let Some(detail) = app.listing() else {
         let text = match app.covering() {
             Some(_) if app.look.is_none() => "too many arrivals here to tell them apart: + zooms in, n and d go to one",
@@ -33,6 +36,56 @@ pub fn paint(canvas: &mut Canvas, run: &Run, y: u16) {
         canvas.put(x, y + 1, super::fitting(&forms, columns), columns, Style::new());
     }
     others(canvas, run, detail, i, y + 2);
+}
+
+/// How many of something.
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(u128::from(n)), if n == 1 { one } else { many })
+}
+
+/// What had become of the chosen lane's requests, and what becomes of them.
+fn requests(canvas: &mut Canvas, run: &Run, closed: &LoopReport, y: u16) {
+    let app = canvas.app;
+    let width = canvas.layout.area.width.saturating_sub(2);
+    let lane = &run.report.lanes[app.lane];
+    let number = |n: u64| count(u128::from(n));
+    let known = app.figures(app.lane).and_then(|now| Some((now.counts, now.requests?)));
+    let Some((counts, requests)) = known else {
+        canvas.put(1, y, "simulating what is on the screen...", width, canvas.theme.dim());
+        return;
+    };
+    let (attempts, answers) = (counts.total(), number(requests.good));
+    let retries = plural(attempts.saturating_sub(requests.first), "retry", "retries");
+    let first = plural(requests.first, "first attempt", "first attempts");
+    let wanted = plural(requests.first, "request", "requests");
+    let (admitted, gave_up) = (number(counts.allowed + counts.delayed), number(requests.gave_up));
+    let attempts = plural(attempts, "attempt", "attempts");
+    let name = &lane.name;
+    let forms = [
+        format!(
+            "{name}, so far: {first}, {retries}, {admitted} admitted, {answers} answered in time, {gave_up} gave up"
+        ),
+        format!("{name}, so far: {attempts} for {wanted}, {answers} answered in time"),
+        format!("{attempts} for {wanted}, {answers} answered"),
+    ];
+    canvas.put(1, y, super::fitting(&forms, width), width, canvas.theme.strong());
+    // The report knows the ends of all keys together.
+    if app.key.is_some() && run.keys.len() > 1 {
+        return;
+    }
+    let each = closed.amplification.map_or_else(|| "-".to_owned(), decimal);
+    let (answered, lost) = (number(closed.succeeded), number(closed.gave_up));
+    let recovery = match closed.recovered_ns {
+        None => "overloaded to the end".to_owned(),
+        Some(0) => "never overloaded".to_owned(),
+        Some(until) => format!("overloaded until {}", duration(u128::from(until))),
+    };
+    let short = format!("at the end: {each} attempts a request, {recovery}");
+    let forms = [
+        format!("at the end: {each} attempts a request, {answered} answered in time, {lost} gave up, {recovery}"),
+        short,
+    ];
+    canvas.put(1, y + 1, super::fitting(&forms, width), width, canvas.theme.dim());
 }
 
 /// What is said where there is no arrival; before the first, there is room for what the scenario is
