@@ -6,6 +6,7 @@
 
 mod pending;
 mod stream;
+mod way;
 mod witness;
 mod world;
 
