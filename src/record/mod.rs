@@ -14,6 +14,7 @@ mod peak;
 mod recording;
 mod rise;
 mod span;
+mod tally;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
@@ -30,4 +31,5 @@ pub use peak::{Excess, MAX_STREAMS, Peak, PeakStreams, Room, Stream, peak_window
 pub use recording::{Findings, RecordPlan, Recording, name_equals};
 pub use rise::PeakRise;
 pub use span::{Columns, SpanRecorder, Whose};
+pub use tally::{Tallied, Tallies};
 pub use timeline::{BINS, Timeline};

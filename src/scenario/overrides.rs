@@ -135,7 +135,7 @@ const KINDS: [&str; 9] =
     ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "clients", "trace"];
 
 /// What may be changed at the top of a scenario.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "title",
     "about",
     "start",
@@ -148,6 +148,7 @@ const KEYS: [&str; 12] = [
     "backend",
     "max-events",
     "metric-bin",
+    "conditions",
 ];
 
 fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Error> {

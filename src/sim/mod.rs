@@ -16,7 +16,7 @@ mod step;
 
 pub use backend::{BackendSpec, HopSpec, MILLION, Overflow, QueueOrder, ServiceSpec, Slow};
 pub use client::{BudgetRule, BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
-pub use feedback::{Ending, Stream, Witness, World, WorldPlan, feedback};
+pub use feedback::{Ending, Measure, Stream, Witness, World, WorldPlan, feedback};
 pub use lane::{Lane, LanePlan, Tap};
 pub use queue::{Class, Due, EventQueue};
 pub use replay::{Options, replay};

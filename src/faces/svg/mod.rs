@@ -17,6 +17,7 @@ mod legend;
 mod measure;
 mod paint;
 mod panel;
+mod paper;
 mod row;
 mod score;
 mod tallies;
@@ -28,6 +29,7 @@ use header::Header;
 use measure::{Font, clean};
 use paint::{Anchor, Painter, WIDTH, palette};
 use panel::Panel;
+pub use paper::paper;
 use row::{Axes, LINE, NAME, Row};
 use score::Scale;
 

@@ -103,7 +103,7 @@ impl BudgetSpec {
 
     fn scaled(deposit: u64, stated: StatedBudget) -> Self {
         let StatedBudget { ratio, per_second, ttl, .. } = stated;
-        let withdraw = if ratio == 0 { u64::from(u32::MAX) } else { (deposit * MILLION / ratio).max(1) };
+        let withdraw = (deposit * MILLION).checked_div(ratio).map_or(u64::from(u32::MAX), |withdraw| withdraw.max(1));
         let reserve = u128::from(per_second) * ttl.nanos() / 1_000_000_000 * u128::from(withdraw);
         let reserve = reserve.min(u128::from(u64::MAX >> 2)) as u64;
         let deposit = if ratio == 0 { 0 } else { deposit };

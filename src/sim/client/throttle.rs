@@ -90,7 +90,7 @@ impl Throttle {
         let excess = (u128::from(requests) * 1000).saturating_sub(u128::from(*k) * u128::from(accepts));
         let bits = attempt.dice.bits(Draw::Throttle, attempt.made);
         // Dropped if bits / 2^64 is below excess / (1000 (requests + 1)).
-        u128::from(bits) * u128::from(requests + 1) * 1000 >> 32 >= excess << 32
+        (u128::from(bits) * u128::from(requests + 1) * 1000) >> 32 >= excess << 32
     }
 
     pub fn succeeded(&mut self, attempt: &Attempt, memory: &Memory) {

@@ -11,7 +11,7 @@ mod witness;
 mod world;
 
 pub use stream::Stream;
-pub use witness::{Ending, Witness};
+pub use witness::{Ending, Measure, Witness};
 pub use world::{World, WorldPlan};
 
 use super::Observer;
