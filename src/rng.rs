@@ -1,7 +1,9 @@
 //! Random numbers that are the same on every machine: a named generator, one stream a name.
 
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+use rand::{SeedableRng, TryRng};
+use rand_distr::{Distribution, StandardNormal};
+use std::convert::Infallible;
 
 /// The generator of a stream: depends on the run's seed and the stream's name, on nothing else.
 #[must_use]
@@ -41,6 +43,37 @@ pub fn exponential(bits: u64, mean: u64) -> u64 {
     libm::round(-libm::log(unit_interval(bits)) * mean as f64) as u64
 }
 
+/// The numbers that one draw may take, as many as it needs: SplitMix64.
+struct Draws(u64);
+
+impl TryRng for Draws {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.try_next_u64().map(|bits| (bits >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        Ok(mix(self.0))
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            let word = self.try_next_u64()?.to_le_bytes();
+            chunk.copy_from_slice(&word[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// The distance from zero of a normally distributed number, from 64 random bits, rounded once.
+#[must_use]
+pub fn normal(bits: u64, mean: u64, deviation: u64) -> u64 {
+    let standard: f64 = StandardNormal.sample(&mut Draws(bits));
+    libm::round((mean as f64 + standard * deviation as f64).abs()) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +93,16 @@ mod tests {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
         assert_eq!(mix(step), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(step.wrapping_mul(2)), 0x6e78_9e6a_a1b9_65f4);
+    }
+
+    #[test]
+    fn normal_draws_have_their_mean_and_deviation() {
+        let draws: Vec<f64> = (0..100_000).map(|n| normal(mix(n), 10_000_000, 2_000_000) as f64 / 1e6).collect();
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / draws.len() as f64;
+        assert!((mean - 10.0).abs() < 0.03 && (variance.sqrt() - 2.0).abs() < 0.02, "{mean} {variance}");
+        // The same on every machine.
+        assert_eq!([normal(1, 100, 10), normal(2, 100, 10), normal(3, 100, 10)], [101, 102, 95]);
     }
 
     #[test]

@@ -34,11 +34,13 @@ pub enum Command {
     Run(RunArgs),
     /// Replay a CSV trace through limiters, without a scenario.
     Replay(ReplayArgs),
+    /// Rebuild a published result and compare, figure by figure.
+    Paper(PaperArgs),
     /// Run every scenario with expectations and say which are met.
     Test(TestArgs),
     /// Validate scenarios without running them.
     Check(CheckArgs),
-    /// List what there is: scenarios, algorithms, traffic, words, topics.
+    /// List what there is: scenarios, papers, algorithms, traffic, words, topics.
     List(ListArgs),
     /// Print an embedded scenario.
     Show(ShowArgs),
@@ -157,6 +159,9 @@ pub enum Color {
 pub struct RunArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    /// Run so many times, with this seed and those after it, and report means with 95 % intervals.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub runs: Option<u64>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -201,6 +206,37 @@ pub struct ReplayArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct PaperArgs {
+    /// The paper [default: list them].
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Runs at each point [default: as published].
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub runs: Option<u64>,
+    /// Only at these values of what is varied.
+    #[arg(long, value_name = "VALUE", value_delimiter = ',')]
+    pub at: Vec<String>,
+    /// Change the first run's seed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Draw the published figure's counterpart to an .svg file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    pub json: bool,
+    /// Threads to use [default: all]; results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// When to colour the text.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct TestArgs {
     /// Scenario files, or directories searched for them [default: the current directory].
     #[arg(value_name = "PATH")]
@@ -241,6 +277,7 @@ pub struct ListArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Topic {
     Scenarios,
+    Papers,
     Algorithms,
     Traffic,
     Words,

@@ -13,7 +13,7 @@ use clap::CommandFactory;
 pub fn list(args: &ListArgs) -> Result<u8, Error> {
     let topics = match args.what {
         Some(topic) => vec![topic],
-        None => vec![Topic::Scenarios, Topic::Algorithms, Topic::Traffic, Topic::Words, Topic::Topics],
+        None => vec![Topic::Scenarios, Topic::Papers, Topic::Algorithms, Topic::Traffic, Topic::Words, Topic::Topics],
     };
     let mut text = String::new();
     for topic in topics {
@@ -23,6 +23,7 @@ pub fn list(args: &ListArgs) -> Result<u8, Error> {
             }
             text.push_str(match topic {
                 Topic::Scenarios => "scenarios (rlsim run NAME)\n",
+                Topic::Papers => "papers (rlsim paper NAME)\n",
                 Topic::Algorithms => "algorithms (rlsim explain NAME)\n",
                 Topic::Traffic => "traffic (rlsim explain NAME)\n",
                 Topic::Words => "words of the report (rlsim explain NAME)\n",
@@ -33,6 +34,7 @@ pub fn list(args: &ListArgs) -> Result<u8, Error> {
             Topic::Scenarios => {
                 EMBEDDED.iter().map(|s| Ok((s.name.to_owned(), title(s.name)?))).collect::<Result<_, Error>>()?
             }
+            Topic::Papers => super::paper::list()?,
             Topic::Algorithms => {
                 LimiterSpec::NAMES.iter().map(|name| ((*name).to_owned(), algorithm_summary(name))).collect()
             }

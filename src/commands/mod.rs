@@ -8,6 +8,7 @@ mod headers;
 mod list;
 mod notes;
 mod output;
+mod paper;
 mod progress;
 mod render;
 mod replay;
@@ -57,6 +58,7 @@ fn dispatch(cli: Cli) -> Result<u8, Error> {
         }
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
+        Some(Command::Paper(args)) => paper::paper(&args),
         Some(Command::Test(args)) => suite::test(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::List(args)) => list::list(&args),

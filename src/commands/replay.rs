@@ -14,7 +14,7 @@ pub fn replay(args: &ReplayArgs) -> Result<u8, Error> {
         return view(&args.output.clone(), move || trace_plan(&args));
     }
     // Whoever replays wrote no scenario: settings are spelt as they are typed.
-    carry_out(trace_plan(args)?, &args.output, None).map_err(Error::for_command_line)
+    carry_out(trace_plan(args)?, &args.output, None, None).map_err(Error::for_command_line)
 }
 
 fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {

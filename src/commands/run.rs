@@ -8,20 +8,26 @@ pub use super::signals::interrupt_flag;
 use super::spool::Spool;
 use super::tui;
 use crate::error::Error;
-use crate::faces::text::{TextOptions, text};
+use crate::faces::text::{TextOptions, replications, text};
 use crate::faces::{csv::csv, json::json, svg};
 use crate::record::{AttemptLog, DecisionLog};
-use crate::report::{LaneReport, Report};
+use crate::report::{LaneReport, Replications, Report};
 use crate::runner::{self, Extras, Outcome};
 use crate::scenario::{Expectation, Plan, ScenarioSource};
 use crate::sim::Options;
 use crate::traffic::{TraceFile, TraceSpec, TrafficKind};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs a scenario.
 pub fn run(args: &RunArgs) -> Result<u8, Error> {
+    if args.runs.is_some() && (args.output.tui || has_csv(&args.output)) {
+        let what = if args.output.tui { "--tui shows" } else { "a CSV report is of" };
+        return Err(Error::usage(format!("{what} one run; leave out --runs, or ask for text or JSON")));
+    }
     if args.output.tui {
         let (name, overrides) = (args.scenario.file.clone(), args.scenario.changes.overrides()?);
         // Standard input holds a scenario once; a file is read again whenever the user asks.
@@ -39,8 +45,28 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
     }
     if !args.output.quiet {
         silent(&plan).iter().for_each(|note| stderr(format_args!("note: {note}")));
+        if args.runs.is_none() && !plan.conditions.is_empty() {
+            stderr("note: conditions sort many runs; to see them add --runs 100");
+        }
     }
-    carry_out(plan, &args.output, Some(Path::new(&args.scenario.file)))
+    carry_out(plan, &args.output, Some(Path::new(&args.scenario.file)), args.runs)
+}
+
+fn has_csv(args: &OutputArgs) -> bool {
+    let csv_file = |path: &PathBuf| matches!(kind(path), Ok(Kind::Csv));
+    args.format() == Format::Csv || args.output.iter().any(csv_file)
+}
+
+/// Runs a plan many times, with a bar meanwhile.
+pub fn replicated(plan: &Plan, runs: u64, options: Options, quiet: bool) -> Result<Replications, Error> {
+    let interrupted = interrupt_flag();
+    let progress = Mutex::new(Progress::of_runs(quiet, runs));
+    let found = runner::replicate(plan, runs, options, &|done| {
+        progress.lock().unwrap_or_else(PoisonError::into_inner).tick(done);
+        !interrupted.load(Ordering::Relaxed)
+    });
+    progress.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+    found
 }
 
 /// A report's file and what it is filled with.
@@ -64,7 +90,7 @@ fn kind(path: &Path) -> Result<Kind, Error> {
 }
 
 /// Runs a plan and writes what is asked for.
-pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> Result<u8, Error> {
+pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>, runs: Option<u64>) -> Result<u8, Error> {
     check_outputs(args)?;
     check_inputs_are_kept(&plan, args.output.iter().chain(&args.decisions), scenario)?;
     let options = options(args.threads)?;
@@ -78,7 +104,7 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> 
     let interrupted = interrupt_flag();
     let plan = &plan;
     let mut progress = Progress::new(args.quiet);
-    let outcome = match &args.decisions {
+    let mut outcome = match &args.decisions {
         None => runner::run(plan, options, Extras::default(), &mut |rows| {
             progress.tick(rows);
             !interrupted.load(Ordering::Relaxed)
@@ -86,6 +112,9 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> 
         Some(path) => with_decisions(plan, options, path, &mut progress, interrupted)?,
     };
     progress.finish();
+    if let Some(runs) = runs {
+        outcome.report.replications = Some(replicated(plan, runs, options, args.quiet)?);
+    }
     let wrote = |path: &Path| {
         if !args.quiet {
             stderr(format_args!("wrote {}", path.display()));
@@ -120,15 +149,15 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>) -> 
 pub fn view(args: &OutputArgs, load: impl Fn() -> Result<Plan, Error> + Send + 'static) -> Result<u8, Error> {
     check_outputs(args)?;
     let (sim, describe) = (options(args.threads)?, super::render::plain);
-    let options = tui::Options { sim, colour: colour(args), describe };
+    let options = tui::Options { sim, colour: colour(args.color), describe };
     tui::open(load, options)?;
     Ok(0)
 }
 
 /// Whether standard output wants colours.
-fn colour(args: &OutputArgs) -> bool {
+pub fn colour(color: Color) -> bool {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match args.color {
+    match color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
@@ -166,7 +195,9 @@ fn printed(report: &Report, args: &OutputArgs) -> String {
                 let size = if terminal { terminal_size::terminal_size() } else { None };
                 size.map_or(100, |(width, _)| usize::from(width.0))
             });
-            text(report, TextOptions { width, color: colour(args) })
+            let options = TextOptions { width, color: colour(args.color) };
+            let many = report.replications.as_ref().map(|many| format!("\n{}", replications(many, options)));
+            text(report, options) + many.as_deref().unwrap_or_default()
         }
     }
 }

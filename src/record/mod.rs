@@ -16,6 +16,7 @@ mod recording;
 mod request_span;
 mod rise;
 mod span;
+mod tally;
 mod timeline;
 
 pub use agreement::{Agreement, Parting};
@@ -34,4 +35,5 @@ pub use recording::{Findings, RecordPlan, Recording, name_equals};
 pub use request_span::RequestSpan;
 pub use rise::PeakRise;
 pub use span::{Columns, SpanRecorder, Whose};
+pub use tally::{Tallied, Tallies};
 pub use timeline::{BINS, Timeline};

@@ -5,14 +5,18 @@
 
 mod closed;
 mod detail;
+mod paper;
 mod place;
+mod replications;
 
 pub use closed::{LoopReport, LoopTimeline, SuccessReport};
 pub use detail::{
     ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, RequestCounts, Sheet,
     SlowDetail,
 };
+pub use paper::{PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
+pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};
 
 use crate::time::SimTime;
 use serde::{Serialize, Serializer};
@@ -56,6 +60,9 @@ pub struct Report {
     pub groups: Vec<Vec<String>>,
     /// Arrivals at which lanes that had agreed so far part.
     pub disagreements: Vec<Disagreement>,
+    /// What many runs have in common, if there were many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replications: Option<Replications>,
 }
 
 /// A span of the run.

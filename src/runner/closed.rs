@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
-use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, name_equals};
+use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, Tallied, Tallies, name_equals};
 use crate::report::{Focus, LoopReport, TimelineReport};
-use crate::scenario::Plan;
+use crate::scenario::{Plan, SpanCondition};
 use crate::sim::{Lane, Observer, Options, Scribe, Step, Stream, Witness, World, WorldPlan, feedback};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
@@ -49,7 +49,7 @@ fn sending_ends(plan: &Plan, start: SimTime) -> Option<SimTime> {
     plan.traffic.duration.and_then(|duration| start.checked_add(duration))
 }
 
-/// Runs a plan's closed loop and records it.
+/// Runs a plan's closed loop and records it; for each lane the counts of the plan's conditions.
 ///
 /// # Errors
 /// As [`run`](super::run).
@@ -61,7 +61,7 @@ pub fn findings(
     scribes: Vec<Box<dyn Scribe + '_>>,
     spec: impl Fn(&LimiterSpec) -> serde_json::Value,
     progress: &mut (dyn FnMut(u64) -> bool + Send),
-) -> Result<Findings, Error> {
+) -> Result<(Findings, Vec<Vec<u64>>), Error> {
     let room = Room::default();
     let mut first = FirstAttempts::new(record.clone(), &room);
     let mut recordings: Vec<Recording> = plan
@@ -69,7 +69,9 @@ pub fn findings(
         .iter()
         .map(|lane| Recording::new(RecordPlan { lanes: vec![lane.clone()], ..record.clone() }))
         .collect();
-    let mut outcomes: Vec<Outcomes> = plan.lanes.iter().map(|_| Outcomes::new(record.start, plan.metric_bin)).collect();
+    let tallied: Vec<Tallied> = plan.conditions.iter().map(|condition| tallied(condition, record.start)).collect();
+    let mut outcomes: Vec<(Outcomes, Tallies)> =
+        plan.lanes.iter().map(|_| (Outcomes::new(record.start, plan.metric_bin), Tallies::new(&tallied))).collect();
     let end = sending_ends(plan, record.start);
     let mut interrupted = false;
     let (lanes, stopped): (Vec<Lane>, Vec<bool>) = {
@@ -104,7 +106,8 @@ pub fn findings(
         arrivals_by_key: first.arrivals_by_key,
         split: Vec::new(),
     };
-    let parts = recordings.into_iter().zip(outcomes).zip(lanes).zip(stopped);
+    let counts = outcomes.iter().map(|(_, tallies)| tallies.counts()).collect();
+    let parts = recordings.into_iter().zip(outcomes.into_iter().map(|(outcomes, _)| outcomes)).zip(lanes).zip(stopped);
     for (((recording, outcomes), lane), stopped) in parts {
         let limiter = lane.plan().limiter.clone();
         let (ended, unfinished) = outcomes.requests();
@@ -141,7 +144,13 @@ pub fn findings(
         first.split,
         first.split_bin_ns,
     );
-    Ok(found)
+    Ok((found, counts))
+}
+
+/// What a condition counts in a run from `start` on.
+fn tallied(condition: &SpanCondition, start: SimTime) -> Tallied {
+    let instant = |offset: SimDuration| start.checked_add(offset).unwrap_or(SimTime::MAX);
+    Tallied { measure: condition.measure, from: instant(condition.from), until: instant(condition.until) }
 }
 
 /// One lane's world.
@@ -150,7 +159,7 @@ fn world<'a>(
     record: &RecordPlan,
     end: Option<SimTime>,
     recording: &'a mut Recording,
-    outcomes: &'a mut Outcomes,
+    outcomes: &'a mut (Outcomes, Tallies),
 ) -> World<'a> {
     let workload = plan.workload();
     let mut lanes = recording.lanes().iter().map(|lane| Lane::new(lane.clone(), &workload)).collect::<Vec<_>>();

@@ -12,6 +12,9 @@ use crate::sim::{Lane, LanePlan, MILLION, Observer, Options, Step, Tap, replay};
 use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic, display_key};
 
+/// Something that sees a run.
+type Seeing<'a> = Box<dyn Observer + 'a>;
+
 /// Which span to look at, and how closely.
 #[derive(Clone, Copy, Debug)]
 pub struct Closeup {
@@ -75,7 +78,7 @@ impl Look {
     }
 
     /// What sees the arrivals, and what sees each lane.
-    fn observers(&mut self) -> (Box<dyn Observer + '_>, Vec<[Box<dyn Observer + '_>; 2]>) {
+    fn observers(&mut self) -> (Seeing<'_>, Vec<[Seeing<'_>; 2]>) {
         let lanes = self.spans.iter_mut().zip(&mut self.levels);
         let lanes = lanes.map(|(span, level)| [Box::new(span) as Box<dyn Observer>, Box::new(level)]).collect();
         (Box::new(&mut self.arrivals), lanes)

@@ -3,10 +3,12 @@
 mod closed;
 mod detail;
 mod levels;
+mod replicate;
 mod seek;
 mod sheet;
 
 pub use detail::{Closeup, detail, details};
+pub use replicate::replicate;
 pub use seek::{Search, seek};
 pub use sheet::sheet;
 
@@ -69,18 +71,11 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let mut traffic = Traffic::open(&plan.traffic)?;
     let start = traffic.start();
-    let record = RecordPlan {
-        lanes: plan.lanes.clone(),
-        limit: plan.limit,
-        envelope: plan.envelope.clone(),
-        columns: plan.traffic.columns.len(),
-        classes: plan.traffic.entries.iter().map(|entry| entry.class.clone()).collect(),
-        start,
-    };
+    let record = record_plan(plan, start);
     let spec = |limiter: &_| serde_json::to_value(lane_spec(limiter)).expect("knobs are plain data");
     let closed = plan.is_closed_loop();
     let findings = if closed {
-        closed::findings(plan, &mut traffic, &record, options, extras.scribes, spec, progress)?
+        closed::findings(plan, &mut traffic, &record, options, extras.scribes, spec, progress)?.0
     } else {
         open_loop(plan, &mut traffic, record, options, extras, progress, spec)?
     };
@@ -127,11 +122,24 @@ pub fn run(
         disagreements,
         offered,
         lanes: findings.lanes,
+        replications: None,
     };
     let busiest =
         busiest.into_iter().map(|(key, count)| (display_key(traffic.keys(0).name(key.0)), key, count)).collect();
     let index = RunIndex { notable_keys: findings.notable_keys, busiest, split: findings.split };
     Ok(Outcome { report, index })
+}
+
+/// What a recording needs to know of a plan.
+fn record_plan(plan: &Plan, start: SimTime) -> RecordPlan {
+    RecordPlan {
+        lanes: plan.lanes.clone(),
+        limit: plan.limit,
+        envelope: plan.envelope.clone(),
+        columns: plan.traffic.columns.len(),
+        classes: plan.traffic.entries.iter().map(|entry| entry.class.clone()).collect(),
+        start,
+    }
 }
 
 /// Runs a plan's open loop and records it.

@@ -40,6 +40,15 @@ pub const EMBEDDED: &[Embedded] = embed![
     "llm-tokens",
 ];
 
+/// The models of published results.
+pub const PAPERS: &[Embedded] = embed![
+    "papers/aws-jitter",
+    "papers/brooker-retries",
+    "papers/brooker-collapse",
+    "papers/hotos21-retries",
+    "papers/sre-throttling",
+];
+
 /// Traces that embedded scenarios read.
 const DATA: &[(&str, &[u8])] = &[
     ("data/nasa_1995_aug_keyed.csv", include_bytes!("../../scenarios/data/nasa_1995_aug_keyed.csv")),
@@ -51,7 +60,7 @@ const DATA: &[(&str, &[u8])] = &[
 pub fn embedded(name: &str) -> Option<&'static Embedded> {
     let name = name.strip_prefix("scenarios/").unwrap_or(name);
     let name = name.strip_suffix(".toml").unwrap_or(name);
-    EMBEDDED.iter().find(|scenario| scenario.name == name)
+    EMBEDDED.iter().chain(PAPERS).find(|scenario| scenario.name == name)
 }
 
 /// An embedded trace by its path relative to the scenarios.

@@ -20,6 +20,9 @@ pub type ExpectTables = BTreeMap<Spanned<String>, Spanned<ExpectTable>>;
 /// `[expect.LANE]`: conditions by the figure they are on.
 pub type ExpectTable = BTreeMap<Spanned<String>, Spanned<ExpectValue>>;
 
+/// `conditions`: comparisons by their names.
+pub type ConditionTables = BTreeMap<Spanned<String>, Spanned<String>>;
+
 /// A scenario.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -38,6 +41,7 @@ pub struct ScenarioTable {
     pub backend: Option<Spanned<BackendTable>>,
     pub max_events: Option<Spanned<u64>>,
     pub metric_bin: Option<Duration>,
+    pub conditions: Option<Spanned<ConditionTables>>,
     pub lane: Option<Vec<Spanned<LaneTable>>>,
     pub expect: Option<Spanned<ExpectTables>>,
 }

@@ -1,5 +1,6 @@
 //! Scenario files: TOML in, a validated, unit-typed plan out.
 
+mod conditions;
 mod diagnose;
 mod embedded;
 mod expect;
@@ -14,8 +15,9 @@ mod source;
 mod traffic;
 mod values;
 
+pub use conditions::SpanCondition;
 pub use diagnose::closest;
-pub use embedded::{EMBEDDED, Embedded, embedded};
+pub use embedded::{EMBEDDED, Embedded, PAPERS, embedded};
 pub use expect::{Expectation, Unmet, figure_names};
 pub use overrides::Override;
 pub use plan::{Plan, TraceOptions};

@@ -131,10 +131,25 @@ fn own_name(table: &Table) -> Option<String> {
     table.get("name")?.as_str().map(str::to_owned)
 }
 
-const KINDS: [&str; 8] = ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "trace"];
+const KINDS: [&str; 9] =
+    ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "clients", "trace"];
 
 /// What may be changed at the top of a scenario.
-const KEYS: [&str; 7] = ["title", "about", "start", "duration", "seed", "limit", "envelope"];
+const KEYS: [&str; 13] = [
+    "title",
+    "about",
+    "start",
+    "duration",
+    "seed",
+    "limit",
+    "envelope",
+    "client",
+    "response",
+    "backend",
+    "max-events",
+    "metric-bin",
+    "conditions",
+];
 
 fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Error> {
     let shown = path.join(".");
@@ -143,7 +158,7 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
         let lane = lanes(document).get_mut(index).expect("an index of these tables");
         let algorithm = LimiterSpec::NAMES.into_iter().find(|name| lane.contains_key(name));
         let knobs: Vec<&str> = path[1..].iter().map(String::as_str).collect();
-        let own = ["name", "key", "exempt", "clock-resolution"];
+        let own = ["name", "key", "exempt", "clock-resolution", "client", "response", "backend"];
         let knobs = match (&knobs[..], algorithm) {
             ([], _) => return Err(Error::usage(format!("--set {shown}: name what to change of lane `{}`", path[0]))),
             // `bucket.burst` is short for `bucket.token-bucket.burst`.

@@ -1,5 +1,6 @@
 //! The validated plan of a run.
 
+use super::conditions::{self, SpanCondition};
 use super::diagnose;
 use super::expect::{Expectation, Reader};
 use super::file::{LaneTable, ScenarioTable};
@@ -49,6 +50,8 @@ pub struct Plan {
     pub max_events: u64,
     /// Width of the bins that attempts and answers are counted in.
     pub metric_bin: SimDuration,
+    /// What runs are sorted by.
+    pub conditions: Vec<SpanCondition>,
     /// What is expected of them.
     pub expectations: Vec<Expectation>,
 }
@@ -113,6 +116,7 @@ impl Plan {
             lanes: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
+            conditions: Vec::new(),
             expectations: Vec::new(),
         };
         match &table.lane {
@@ -130,6 +134,9 @@ impl Plan {
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
         Loops { source, table: &table }.apply(&mut plan)?;
+        if let Some(stated) = &table.conditions {
+            plan.conditions = conditions::Reader { source, duration, closed: plan.is_closed_loop() }.read(stated)?;
+        }
         if let Some(expect) = &table.expect {
             plan.expectations = Reader { source, plan: &plan }.read(expect)?;
         }
@@ -355,6 +362,7 @@ impl Plan {
             lanes: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
+            conditions: Vec::new(),
             expectations: Vec::new(),
         };
         plan.default_lanes(options.limit);

@@ -98,6 +98,9 @@ impl Plan {
         if self.is_closed_loop() {
             put("max-events", Some(number(self.max_events)));
             put("metric-bin", Some(text(self.metric_bin)));
+            let conditions: Table =
+                self.conditions.iter().map(|condition| (condition.name.clone(), text(&condition.text))).collect();
+            put("conditions", (!conditions.is_empty()).then_some(Value::Table(conditions)));
         }
         put("traffic", Some(Value::Array(self.traffic.entries.iter().map(|e| Value::Table(traffic(e))).collect())));
         put("lane", Some(Value::Array(self.lanes.iter().map(|lane| Value::Table(self.lane(lane))).collect())));

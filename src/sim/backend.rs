@@ -1,7 +1,7 @@
 //! What stands behind the limiter: servers, a queue, and time that runs slower for a while.
 
 use super::client::{Dice, Draw};
-use crate::rng::exponential;
+use crate::rng::{exponential, normal};
 use crate::time::SimDuration;
 use std::collections::VecDeque;
 
@@ -24,6 +24,45 @@ pub struct BackendSpec {
     pub rejection_cost: SimDuration,
     /// Spans in which servers are slower or stand still.
     pub slow: Vec<Slow>,
+    /// How long a message is on its way to it, and an answer back.
+    pub hop: Option<HopSpec>,
+    /// How many of a million requests it fails to do, each independently, after its work.
+    pub failure: u64,
+}
+
+/// How long a message is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HopSpec {
+    /// Always the same.
+    Constant(SimDuration),
+    /// Exponentially distributed.
+    Exponential {
+        /// The mean.
+        mean: SimDuration,
+    },
+    /// The distance from zero of a normally distributed time.
+    Normal {
+        /// Its mean.
+        mean: SimDuration,
+        /// Its standard deviation.
+        deviation: SimDuration,
+    },
+}
+
+impl HopSpec {
+    /// Messages that one attempt may send.
+    const LEGS: u32 = 4;
+
+    /// How long message number `leg` of an attempt takes, in nanoseconds.
+    #[must_use]
+    pub fn nanos(self, dice: Dice, made: u32, leg: u32) -> u64 {
+        let bits = || dice.bits(Draw::Hop, made.wrapping_mul(Self::LEGS).wrapping_add(leg));
+        match self {
+            Self::Constant(span) => span.short_nanos(),
+            Self::Exponential { mean } => exponential(bits(), mean.short_nanos()),
+            Self::Normal { mean, deviation } => normal(bits(), mean.short_nanos(), deviation.short_nanos()),
+        }
+    }
 }
 
 /// How long a request takes.
@@ -48,6 +87,9 @@ pub enum ServiceSpec {
         /// For each.
         each: SimDuration,
     },
+    /// One row under optimistic concurrency control: an attempt reads its version and then writes,
+    /// which succeeds if no other has written since.
+    Optimistic,
 }
 
 /// Which waiting request is next.
@@ -123,6 +165,8 @@ pub struct Backend {
     carry: u64,
     /// Work of rejections that no server has done yet.
     debt: u64,
+    /// Writes that succeeded.
+    version: u32,
 }
 
 impl PartialEq for Dice {
@@ -137,7 +181,38 @@ impl Backend {
     /// Idle.
     #[must_use]
     pub const fn new(spec: BackendSpec) -> Self {
-        Self { spec, waiting: VecDeque::new(), serving: 0, carry: 0, debt: 0 }
+        Self { spec, waiting: VecDeque::new(), serving: 0, carry: 0, debt: 0, version: 0 }
+    }
+
+    /// How long message number `leg` of an attempt is on its way; nothing where there is no way.
+    #[must_use]
+    pub fn hop(&self, job: &Job, leg: u32) -> Option<u64> {
+        self.spec.hop.map(|hop| hop.nanos(job.dice, job.made, leg))
+    }
+
+    /// Whether an attempt of one row reads before it writes.
+    #[must_use]
+    pub fn is_optimistic(&self) -> bool {
+        self.spec.service == ServiceSpec::Optimistic
+    }
+
+    /// The version of the row.
+    #[must_use]
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Writes the row if it is still of this version; whether it was.
+    pub const fn write(&mut self, version: u32) -> bool {
+        let unchanged = self.version == version;
+        self.version = self.version.wrapping_add(unchanged as u32);
+        unchanged
+    }
+
+    /// Whether it fails to do what an attempt asks for.
+    #[must_use]
+    pub fn fails(&self, dice: Dice, made: u32) -> bool {
+        self.spec.failure > 0 && dice.up_to(Draw::Failure, made, MILLION - 1) < self.spec.failure
     }
 
     /// A request arrives.
@@ -177,6 +252,7 @@ impl Backend {
             ServiceSpec::LoadDependent { base, each } => {
                 base.short_nanos().saturating_add(each.short_nanos().saturating_mul(self.serving))
             }
+            ServiceSpec::Optimistic => 0,
         };
         self.serving += 1;
         let work = work.saturating_add(std::mem::take(&mut self.debt));
@@ -219,6 +295,8 @@ mod tests {
             timeout: None,
             rejection_cost: SimDuration::ZERO,
             slow: Vec::new(),
+            hop: None,
+            failure: 0,
         }
     }
 
@@ -282,6 +360,22 @@ mod tests {
             assert_eq!(backend.arrive(job(2), 1), Admission::Full);
         }
         assert_eq!(backend.depart(10).map(|(_, done)| done), Some(10 + 10 + 12));
+    }
+
+    /// Of two that read the same version one writes; the other must read again.
+    #[test]
+    fn one_writer_of_a_version_wins() {
+        let mut backend = Backend::new(spec(ServiceSpec::Optimistic));
+        let (first, second) = (backend.version(), backend.version());
+        assert!(backend.write(second) && !backend.write(first));
+        assert!(backend.write(backend.version()));
+    }
+
+    #[test]
+    fn failures_have_their_share() {
+        let backend = Backend::new(BackendSpec { failure: 300_000, ..spec(ServiceSpec::Optimistic) });
+        let failed = (0..100_000).filter(|n| backend.fails(Dice::new(1, *n), 1)).count() as f64;
+        assert!((failed / 100_000.0 - 0.3).abs() < 4.0 * (0.21_f64 / 100_000.0).sqrt(), "{failed}");
     }
 
     #[test]

@@ -14,9 +14,9 @@ mod replay;
 mod response;
 mod step;
 
-pub use backend::{BackendSpec, MILLION, Overflow, QueueOrder, ServiceSpec, Slow};
-pub use client::{BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
-pub use feedback::{Answered, Ending, Population, Scribe, Stream, Witness, World, WorldPlan, feedback};
+pub use backend::{BackendSpec, HopSpec, MILLION, Overflow, QueueOrder, ServiceSpec, Slow};
+pub use client::{BudgetRule, BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
+pub use feedback::{Answered, Ending, Measure, Population, Scribe, Stream, Witness, World, WorldPlan, feedback};
 pub use lane::{Lane, LanePlan, Tap};
 pub use queue::{Class, Due, EventQueue};
 pub use replay::{Options, replay};

@@ -18,6 +18,7 @@ mod legend;
 mod measure;
 mod paint;
 mod panel;
+mod paper;
 mod row;
 mod score;
 mod tallies;
@@ -30,6 +31,7 @@ use legend::Legend;
 use measure::{Font, clean};
 use paint::{Anchor, Painter, WIDTH, palette};
 use panel::Panel;
+pub use paper::paper;
 use row::{Axes, LINE, NAME, Row};
 use score::Scale;
 

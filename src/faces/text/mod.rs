@@ -1,12 +1,16 @@
 //! The report as text: offer, verdict, strips, table, and what happened.
 
 mod comeback;
+mod paper;
 mod refused;
+mod replications;
 mod spans;
 mod story;
 mod strip;
 mod table;
 
+pub use paper::paper;
+pub use replications::replications;
 pub use story::{story, verdict};
 
 use super::format::{Clock, count, date, duration, padded, title};

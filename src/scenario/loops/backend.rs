@@ -1,10 +1,12 @@
 //! What a lane answers, and what stands behind it.
 
-use super::tables::{BackendTable, BrownOutTable, Duration, LoadTable, ResponseTable, ServiceTable, SpanTable};
+use super::tables::{
+    BackendTable, BrownOutTable, Duration, HopTable, LoadTable, NormalTable, ResponseTable, ServiceTable, SpanTable,
+};
 use super::{Loops, span};
 use crate::error::Error;
 use crate::scenario::values::{TableOf, WordOr};
-use crate::sim::{BackendSpec, MILLION, ResponseSpec, RetryAfter, ServiceSpec, Slow, Spread};
+use crate::sim::{BackendSpec, HopSpec, MILLION, ResponseSpec, RetryAfter, ServiceSpec, Slow, Spread};
 use crate::time::SimDuration;
 use toml::Spanned;
 
@@ -78,8 +80,60 @@ impl Loops<'_> {
         self.only(stated.span(), "service", ServiceTable::EXPECTED, found)
     }
 
+    fn hop(&self, stated: &Spanned<WordOr<HopTable>>) -> Result<HopSpec, Error> {
+        let table = match stated.get_ref() {
+            WordOr::Word(word) => {
+                return word.parse().map(HopSpec::Constant).map_err(|reason: crate::time::ParseDurationError| {
+                    self.error(stated.span(), reason.to_string(), "no time on the way", HopTable::EXPECTED)
+                });
+            }
+            WordOr::Table(table) => table,
+        };
+        let mut found = Vec::new();
+        found.extend(table.exponential.as_ref().map(|mean| (mean.span(), HopSpec::Exponential { mean: span(mean) })));
+        found.extend(table.normal.as_ref().map(|table| (table.span(), normal(table.get_ref()))));
+        self.only(stated.span(), "hop", HopTable::EXPECTED, found)
+    }
+
+    /// One row under optimistic concurrency control.
+    fn optimistic(&self, t: &BackendTable, stated: &Spanned<NormalTable>) -> Result<BackendSpec, Error> {
+        let others = [
+            t.servers.as_ref().map(Spanned::span),
+            t.service.as_ref().map(Spanned::span),
+            t.rate.as_ref().map(Spanned::span),
+            t.queue.as_ref().map(Spanned::span),
+            t.order.as_ref().map(Spanned::span),
+            t.overflow.as_ref().map(Spanned::span),
+            t.timeout.as_ref().map(Spanned::span),
+            t.rejection_cost.as_ref().map(Spanned::span),
+            t.stall.as_ref().map(Spanned::span),
+            t.brown_out.as_ref().map(Spanned::span),
+            t.hop.as_ref().map(Spanned::span),
+            t.failure.as_ref().map(Spanned::span),
+        ];
+        if let Some(other) = others.into_iter().flatten().next() {
+            let help = "an optimistic backend is one row and the way to it; leave this out";
+            return Err(self.error(other, "an optimistic backend has no servers", "not with `optimistic`", help));
+        }
+        Ok(BackendSpec {
+            servers: None,
+            service: ServiceSpec::Optimistic,
+            queue: None,
+            order: Default::default(),
+            overflow: Default::default(),
+            timeout: None,
+            rejection_cost: SimDuration::ZERO,
+            slow: Vec::new(),
+            hop: Some(normal(stated.get_ref())),
+            failure: 0,
+        })
+    }
+
     pub(super) fn backend(&self, table: &Spanned<BackendTable>) -> Result<BackendSpec, Error> {
         let t = table.get_ref();
+        if let Some(stated) = &t.optimistic {
+            return self.optimistic(t, stated);
+        }
         let service = match (&t.service, &t.rate) {
             (Some(service), None) => self.service(service)?,
             (None, Some(rate)) => {
@@ -92,6 +146,7 @@ impl Loops<'_> {
             (Some(_), Some(rate)) => {
                 return Err(self.error(rate.span(), "a backend with two service times", "the second", "give it one"));
             }
+            (None, None) if t.hop.is_some() || t.failure.is_some() => ServiceSpec::Constant { period: 0, units: 1 },
             (None, None) => {
                 let help = "write `service = \"100ms\"`, or `rate = \"6/5s\"` for each server";
                 return Err(self.error(table.span(), "a backend without a service time", "missing here", help));
@@ -100,8 +155,9 @@ impl Loops<'_> {
         if let Some(servers) = t.servers.as_ref().filter(|servers| *servers.get_ref() == 0) {
             return Err(self.error(servers.span(), "a backend without servers", "zero", "leave it out for any number"));
         }
-        // One server, unless load alone makes it slower.
-        let one = (!matches!(service, ServiceSpec::LoadDependent { .. })).then_some(1);
+        // One server, unless load alone makes it slower or it takes no time at all.
+        let any = matches!(service, ServiceSpec::LoadDependent { .. } | ServiceSpec::Constant { period: 0, .. });
+        let one = (!any).then_some(1);
         let servers = t.servers.as_ref().map(|stated| *stated.get_ref()).or(one);
         let mut slow = Vec::new();
         let mut put = |from: &Duration, until: &Duration, speed: u64| {
@@ -127,12 +183,22 @@ impl Loops<'_> {
         Ok(BackendSpec {
             servers,
             service,
-            queue: t.queue,
-            order: t.order.map(|word| word.0).unwrap_or_default(),
-            overflow: t.overflow.map(|word| word.0).unwrap_or_default(),
+            queue: t.queue.as_ref().map(|stated| *stated.get_ref()),
+            order: t.order.as_ref().map(|word| word.get_ref().0).unwrap_or_default(),
+            overflow: t.overflow.as_ref().map(|word| word.get_ref().0).unwrap_or_default(),
             timeout: t.timeout.as_ref().map(span),
             rejection_cost: t.rejection_cost.as_ref().map(span).unwrap_or_default(),
             slow: slow.into_iter().map(|(_, slow)| slow).collect(),
+            hop: t.hop.as_ref().map(|hop| self.hop(hop)).transpose()?,
+            failure: match &t.failure {
+                Some(failure) => self.parts(failure, MILLION, 1.0, "share of requests that fail")?,
+                None => 0,
+            },
         })
     }
+}
+
+fn normal(table: &NormalTable) -> HopSpec {
+    let deviation = table.deviation.as_ref().map(span).unwrap_or_default();
+    HopSpec::Normal { mean: span(&table.hop), deviation }
 }

@@ -1,6 +1,9 @@
 //! Clients: when they try again, and what stops them.
 
-use super::tables::{AdaptiveTable, BudgetTable, ClientTable, ExponentialTable, GrpcTable, RetryTable, ThrottleTable};
+use super::tables::{
+    AdaptiveTable, BreakerTable, BucketTable, BudgetTable, ClientTable, ExponentialTable, GrpcTable, RetryTable,
+    ThrottleTable,
+};
 use super::{Loops, span};
 use crate::error::Error;
 use crate::scenario::values::{TableOf, WordOr};
@@ -104,7 +107,18 @@ impl Loops<'_> {
             }
             WordOr::Table(table) => table,
         };
-        let ratio = self.parts(&table.ratio, MILLION, 1000.0, "ratio of retries to requests")?;
+        let stated = match (&table.ratio, &table.bucket) {
+            (Some(ratio), None) => ratio,
+            (None, Some(bucket)) => return self.bucket(table, bucket.get_ref()),
+            (Some(_), Some(bucket)) => {
+                return Err(self.error(bucket.span(), "a budget of two kinds", "the second", "give it one"));
+            }
+            (None, None) => {
+                let help = format!("accepted: {}", BudgetTable::EXPECTED);
+                return Err(self.error(stated.span(), "this budget has no kind", "`ratio` is missing here", &help));
+            }
+        };
+        let ratio = self.parts(stated, MILLION, 1000.0, "ratio of retries to requests")?;
         let ttl = table.ttl.as_ref().map_or(ten, span);
         if let Some(stated) = table.ttl.as_ref().filter(|_| ttl.short_nanos() < 10) {
             return Err(self.error(
@@ -114,7 +128,7 @@ impl Loops<'_> {
                 "the default is \"10s\"",
             ));
         }
-        let per_second = table.per_second.unwrap_or(0);
+        let per_second = table.per_second.as_ref().map_or(0, |stated| *stated.get_ref());
         match table.like.as_ref().map(|like| like.get_ref().as_str()) {
             None => Ok(BudgetSpec::ratio(ratio, per_second, ttl)),
             Some("finagle") => Ok(BudgetSpec::finagle(ratio, per_second, ttl)),
@@ -124,6 +138,21 @@ impl Loops<'_> {
                 Err(unknown(place, other))
             }
         }
+    }
+
+    /// A budget that is a bucket.
+    fn bucket(&self, table: &BudgetTable, bucket: &BucketTable) -> Result<BudgetSpec, Error> {
+        let others = table.per_second.as_ref().map(Spanned::span).into_iter();
+        let others = others.chain(table.ttl.as_ref().map(Spanned::span)).chain(table.like.as_ref().map(Spanned::span));
+        if let Some(other) = others.into_iter().next() {
+            return Err(self.error(other, "a bucket has no such knob", "not with `bucket`", "leave it out"));
+        }
+        let (size, most) = (&bucket.size, 1_000_000);
+        if !(1..=most).contains(size.get_ref()) {
+            let help = format!("1 to {most}");
+            return Err(self.error(size.span(), format!("{} retries", size.get_ref()), "out of range", &help));
+        }
+        Ok(BudgetSpec::bucket(*size.get_ref(), self.parts(&bucket.ratio, MILLION, 1000.0, "ratio")?))
     }
 
     fn throttle(&self, table: &Spanned<ThrottleTable>) -> Result<ThrottleSpec, Error> {
@@ -142,6 +171,12 @@ impl Loops<'_> {
             let window = window.as_ref().map_or(SimDuration::from_secs(120), span);
             found.push((stated.span(), ThrottleSpec::Adaptive { k, window }));
         }
-        self.only(table.span(), "throttle", "grpc = { max = 10, ratio = 0.1 }, adaptive = { k = 2 }", found)
+        if let Some(stated) = &table.get_ref().breaker {
+            let BreakerTable { share } = stated.get_ref();
+            let share = self.parts(share, MILLION, 1000.0, "share of requests that fail")?;
+            found.push((stated.span(), ThrottleSpec::Breaker { share }));
+        }
+        let kinds = "grpc = { max = 10, ratio = 0.1 }, adaptive = { k = 2 }, breaker = { share = 0.1 }";
+        self.only(table.span(), "throttle", kinds, found)
     }
 }

@@ -106,7 +106,8 @@ impl Loops<'_> {
             RetrySpec::Exponential { base, .. } => base.is_zero(),
             _ => false,
         };
-        if at_once && !bounded && client.round_trip.is_zero() {
+        let paid = client.budget.is_some_and(|budget| budget.rule.is_finite());
+        if at_once && !bounded && !paid && client.round_trip.is_zero() {
             return Err(self.error(
                 retry,
                 "retries without a pause would go on for ever in one instant",

@@ -3,7 +3,8 @@
 use crate::quota::Rate;
 use crate::scenario::resolved::{number, table, text, word};
 use crate::sim::{
-    BackendSpec, BudgetSpec, ClientSpec, LanePlan, MILLION, ResponseSpec, RetrySpec, ServiceSpec, Spread, ThrottleSpec,
+    BackendSpec, BudgetRule, BudgetSpec, ClientSpec, HopSpec, LanePlan, MILLION, ResponseSpec, RetrySpec, ServiceSpec,
+    Spread, ThrottleSpec,
 };
 use crate::time::SimDuration;
 use toml::{Table, Value};
@@ -78,6 +79,7 @@ fn client_spec(client: &ClientSpec) -> Table {
             let knobs = table([("k", fraction(k, 1000)), ("window", text(window))]);
             Some(one("adaptive", Value::Table(knobs)))
         }
+        ThrottleSpec::Breaker { share } => Some(one("breaker", one("share", fraction(share, MILLION)))),
         ThrottleSpec::Quota { .. } => None,
     });
     put("throttle", throttle);
@@ -85,6 +87,10 @@ fn client_spec(client: &ClientSpec) -> Table {
 }
 
 fn budget_spec(budget: &BudgetSpec) -> Value {
+    if let BudgetRule::Bucket { size, deposit } = budget.rule {
+        let knobs = table([("size", number(size)), ("ratio", fraction(deposit, MILLION))]);
+        return one("bucket", Value::Table(knobs));
+    }
     budget.stated.map_or_else(
         || text("envoy"),
         |stated| {
@@ -99,7 +105,21 @@ fn budget_spec(budget: &BudgetSpec) -> Value {
     )
 }
 
+fn hop_spec(hop: HopSpec) -> Value {
+    match hop {
+        HopSpec::Constant(span) => text(span),
+        HopSpec::Exponential { mean } => one("exponential", text(mean)),
+        HopSpec::Normal { mean, deviation } => {
+            one("normal", Value::Table(table([("hop", text(mean)), ("deviation", text(deviation))])))
+        }
+    }
+}
+
 fn backend_spec(backend: &BackendSpec) -> Table {
+    if let (ServiceSpec::Optimistic, Some(HopSpec::Normal { mean, deviation })) = (backend.service, backend.hop) {
+        let knobs = table([("hop", text(mean)), ("deviation", text(deviation))]);
+        return table([("optimistic", Value::Table(knobs))]);
+    }
     let mut spec = Table::new();
     let mut put = |key: &str, value: Option<Value>| spec.extend(value.map(|value| (key.to_owned(), value)));
     put("servers", backend.servers.map(|servers| number(u64::from(servers))));
@@ -113,12 +133,16 @@ fn backend_spec(backend: &BackendSpec) -> Table {
             let knobs = table([("base", text(base)), ("each", text(each))]);
             put("service", Some(one("load-dependent", Value::Table(knobs))));
         }
+        // Written above: it never stands beside anything else.
+        ServiceSpec::Optimistic => {}
     }
     put("queue", backend.queue.map(number));
     put("order", Some(word(backend.order)));
     put("overflow", Some(word(backend.overflow)));
     put("timeout", backend.timeout.map(text));
     put("rejection-cost", Some(text(backend.rejection_cost)));
+    put("hop", backend.hop.map(hop_spec));
+    put("failure", (backend.failure > 0).then(|| fraction(backend.failure, MILLION)));
     for slow in &backend.slow {
         let mut knobs = table([
             ("from", text(SimDuration::from_nanos(slow.from))),

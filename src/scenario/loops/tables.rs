@@ -68,15 +68,22 @@ pub(super) struct SdkTable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct BudgetTable {
-    pub(super) ratio: Spanned<f64>,
-    pub(super) per_second: Option<u64>,
+    pub(super) ratio: Option<Spanned<f64>>,
+    pub(super) per_second: Option<Spanned<u64>>,
     pub(super) ttl: Option<Duration>,
     pub(super) like: Option<Spanned<String>>,
+    pub(super) bucket: Option<Spanned<BucketTable>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct BucketTable {
+    pub(super) size: Spanned<u64>,
+    pub(super) ratio: Spanned<f64>,
 }
 
 impl TableOf for BudgetTable {
-    const EXPECTED: &'static str =
-        "\"finagle\", \"tower-0.5\", \"envoy\" or { ratio = 0.1, per-second = 10, ttl = \"10s\" }";
+    const EXPECTED: &'static str = "\"finagle\", \"tower-0.5\", \"envoy\", { ratio = 0.1, per-second = 10, ttl = \"10s\" } or { bucket = { size = 5, ratio = 0.1 } }";
 }
 
 /// `throttle = { … }`: exactly one kind.
@@ -85,6 +92,13 @@ impl TableOf for BudgetTable {
 pub(super) struct ThrottleTable {
     pub(super) grpc: Option<Spanned<GrpcTable>>,
     pub(super) adaptive: Option<Spanned<AdaptiveTable>>,
+    pub(super) breaker: Option<Spanned<BreakerTable>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct BreakerTable {
+    pub(super) share: Spanned<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -118,13 +132,35 @@ pub struct BackendTable {
     pub(super) servers: Option<Spanned<u32>>,
     pub(super) service: Option<Spanned<WordOr<ServiceTable>>>,
     pub(super) rate: Option<Spanned<Text<Rate>>>,
-    pub(super) queue: Option<u64>,
-    pub(super) order: Option<Word<QueueOrder>>,
-    pub(super) overflow: Option<Word<Overflow>>,
+    pub(super) queue: Option<Spanned<u64>>,
+    pub(super) order: Option<Spanned<Word<QueueOrder>>>,
+    pub(super) overflow: Option<Spanned<Word<Overflow>>>,
     pub(super) timeout: Option<Duration>,
     pub(super) rejection_cost: Option<Duration>,
     pub(super) stall: Option<Spanned<SpanTable>>,
     pub(super) brown_out: Option<Spanned<BrownOutTable>>,
+    pub(super) hop: Option<Spanned<WordOr<HopTable>>>,
+    pub(super) failure: Option<Spanned<f64>>,
+    pub(super) optimistic: Option<Spanned<NormalTable>>,
+}
+
+/// `hop = { … }`: exactly one kind.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct HopTable {
+    pub(super) exponential: Option<Duration>,
+    pub(super) normal: Option<Spanned<NormalTable>>,
+}
+
+impl TableOf for HopTable {
+    const EXPECTED: &'static str = "a duration such as \"10ms\", { exponential = \"10ms\" } or { normal = { hop = \"10ms\", deviation = \"2ms\" } }";
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct NormalTable {
+    pub(super) hop: Duration,
+    pub(super) deviation: Option<Duration>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -7,7 +7,7 @@ use crate::time::SimDuration;
 pub struct BudgetSpec {
     /// What is counted.
     pub rule: BudgetRule,
-    /// How it was stated; nothing for Envoy's defaults.
+    /// How it was stated; nothing where the rule says it all.
     pub stated: Option<StatedBudget>,
 }
 
@@ -45,6 +45,22 @@ pub enum BudgetRule {
         /// Retries in flight that are always allowed.
         least: u64,
     },
+    /// A bucket that is full at first; each request deposits, each retry withdraws one and needs more
+    /// than that (Brooker, "Fixing retries with token buckets and circuit breakers").
+    Bucket {
+        /// Retries that it holds.
+        size: u64,
+        /// What a request deposits, in parts per million of a retry.
+        deposit: u64,
+    },
+}
+
+impl BudgetRule {
+    /// Whether only so many retries are possible at one instant.
+    #[must_use]
+    pub const fn is_finite(self) -> bool {
+        !matches!(self, Self::Concurrent { .. })
+    }
 }
 
 /// Units that one request is worth where a ratio is stated in parts per million.
@@ -79,9 +95,15 @@ impl BudgetSpec {
         Self { rule: BudgetRule::Concurrent { percent: 20, least: 3 }, stated: None }
     }
 
+    /// A bucket of `size` retries, filled by `deposit` parts per million of one by each request.
+    #[must_use]
+    pub const fn bucket(size: u64, deposit: u64) -> Self {
+        Self { rule: BudgetRule::Bucket { size, deposit }, stated: None }
+    }
+
     fn scaled(deposit: u64, stated: StatedBudget) -> Self {
         let StatedBudget { ratio, per_second, ttl, .. } = stated;
-        let withdraw = if ratio == 0 { u64::from(u32::MAX) } else { (deposit * MILLION / ratio).max(1) };
+        let withdraw = (deposit * MILLION).checked_div(ratio).map_or(u64::from(u32::MAX), |withdraw| withdraw.max(1));
         let reserve = u128::from(per_second) * ttl.nanos() / 1_000_000_000 * u128::from(withdraw);
         let reserve = reserve.min(u128::from(u64::MAX >> 2)) as u64;
         let deposit = if ratio == 0 { 0 } else { deposit };
@@ -102,11 +124,17 @@ pub struct Budget {
     /// Requests in flight, and those of them that are retried.
     active: u64,
     retrying: u64,
+    /// What a bucket holds, in parts per million of a retry.
+    tokens: u64,
 }
 
 impl Budget {
     pub const fn new(spec: BudgetSpec) -> Self {
-        Self { rule: spec.rule, sums: [0; SLICES], slice: 0, active: 0, retrying: 0 }
+        let tokens = match spec.rule {
+            BudgetRule::Bucket { size, .. } => size * MILLION,
+            _ => 0,
+        };
+        Self { rule: spec.rule, sums: [0; SLICES], slice: 0, active: 0, retrying: 0, tokens }
     }
 
     fn turn(&mut self, now: u64, ttl: SimDuration) {
@@ -125,9 +153,13 @@ impl Budget {
     /// A request is made.
     pub fn deposit(&mut self, now: u64) {
         self.active += 1;
-        if let BudgetRule::Window { deposit, ttl, .. } = self.rule {
-            self.turn(now, ttl);
-            *self.sum() += deposit as i64;
+        match self.rule {
+            BudgetRule::Window { deposit, ttl, .. } => {
+                self.turn(now, ttl);
+                *self.sum() += deposit as i64;
+            }
+            BudgetRule::Bucket { size, deposit } => self.tokens = (self.tokens + deposit).min(size * MILLION),
+            BudgetRule::Concurrent { .. } => {}
         }
     }
 
@@ -146,6 +178,11 @@ impl Budget {
             BudgetRule::Concurrent { percent, least } => {
                 let others = self.retrying - u64::from(again);
                 others < (percent * self.active / 100).max(least)
+            }
+            BudgetRule::Bucket { .. } => {
+                let allowed = self.tokens > MILLION;
+                self.tokens -= if allowed { MILLION } else { 0 };
+                allowed
             }
         };
         if allowed && !again {
@@ -195,6 +232,16 @@ mod tests {
             (0..99).for_each(|_| budget.deposit(0));
             assert_eq!(granted(&mut budget, 0, 200), granted_of_99, "{ratio}");
         }
+    }
+
+    /// Five, of which the last is never taken; ten requests pay for one more.
+    #[test]
+    fn a_bucket_keeps_its_last_retry() {
+        let mut budget = Budget::new(BudgetSpec::bucket(5, 100_000));
+        budget.deposit(0);
+        assert_eq!(granted(&mut budget, 0, 100), 4);
+        (0..10).for_each(|_| budget.deposit(0));
+        assert_eq!(granted(&mut budget, 0, 100), 1);
     }
 
     /// Envoy: a fifth of what is in flight, three at least.

@@ -8,7 +8,7 @@ mod pace;
 mod sdk;
 mod throttle;
 
-pub use budget::BudgetSpec;
+pub use budget::{BudgetRule, BudgetSpec};
 pub use sdk::Sdk;
 pub use throttle::ThrottleSpec;
 
@@ -91,7 +91,7 @@ pub enum Failure {
         /// With this status.
         status: u16,
     },
-    /// The backend had no place for it.
+    /// The backend had no place for it, or failed.
     Rejected,
     /// No answer came in time.
     TimedOut,
@@ -125,6 +125,10 @@ pub enum Draw {
     Throttle,
     /// The time that a server takes.
     Service,
+    /// The time that a message is on its way.
+    Hop,
+    /// Whether a backend fails.
+    Failure,
 }
 
 impl Dice {

@@ -2,6 +2,7 @@
 //! retries.
 
 use super::{Attempt, Draw, Failure, Memory};
+use crate::sim::backend::MILLION;
 use crate::time::SimDuration;
 
 /// What a client's attempts are stopped by.
@@ -23,6 +24,12 @@ pub enum ThrottleSpec {
         /// How long both are counted.
         window: SimDuration,
     },
+    /// A circuit breaker on all that a client has met: no retries while more than a share of its
+    /// requests, in parts per million, have failed, each failed attempt counted.
+    Breaker {
+        /// The share.
+        share: u64,
+    },
     /// The AWS SDKs' quota of retries.
     Quota {
         /// What a retry costs after a refusal, after another failure, and after a time-out.
@@ -41,6 +48,7 @@ const QUOTA: u16 = 500;
 pub enum Throttle {
     Grpc { max: u64, ratio: u64, tokens: u64 },
     Adaptive { k: u64, slice_ns: u64, slice: u64, counts: Box<[(u64, u64); SLICES]> },
+    Breaker { share: u64, requests: u64, failures: u64 },
     Quota { costs: [u16; 3], left: u16 },
 }
 
@@ -54,6 +62,7 @@ impl Throttle {
                 slice: 0,
                 counts: Box::new([(0, 0); SLICES]),
             },
+            ThrottleSpec::Breaker { share } => Self::Breaker { share, requests: 0, failures: 0 },
             ThrottleSpec::Quota { costs } => Self::Quota { costs, left: QUOTA },
         }
     }
@@ -70,6 +79,9 @@ impl Throttle {
 
     /// Whether an attempt leaves the client.
     pub fn lets_out(&mut self, attempt: &Attempt) -> bool {
+        if let Self::Breaker { requests, .. } = self {
+            *requests += u64::from(attempt.made == 0);
+        }
         let Self::Adaptive { k, slice_ns, slice, counts } = self else { return true };
         let place = Self::counts(*slice_ns, slice, counts, attempt.now);
         let requests: u64 = counts.iter().map(|(requests, _)| requests).sum();
@@ -78,7 +90,7 @@ impl Throttle {
         let excess = (u128::from(requests) * 1000).saturating_sub(u128::from(*k) * u128::from(accepts));
         let bits = attempt.dice.bits(Draw::Throttle, attempt.made);
         // Dropped if bits / 2^64 is below excess / (1000 (requests + 1)).
-        u128::from(bits) * u128::from(requests + 1) * 1000 >> 32 >= excess << 32
+        (u128::from(bits) * u128::from(requests + 1) * 1000) >> 32 >= excess << 32
     }
 
     pub fn succeeded(&mut self, attempt: &Attempt, memory: &Memory) {
@@ -88,6 +100,7 @@ impl Throttle {
                 let place = Self::counts(*slice_ns, slice, counts, attempt.now);
                 counts[place].1 += 1;
             }
+            Self::Breaker { .. } => {}
             // A success gives back what its last retry took.
             Self::Quota { left, .. } => *left = (*left + if attempt.made == 1 { 1 } else { memory.paid }).min(QUOTA),
         }
@@ -99,6 +112,10 @@ impl Throttle {
             Self::Grpc { max, tokens, .. } => {
                 *tokens = tokens.saturating_sub(1000);
                 *tokens > *max / 2
+            }
+            Self::Breaker { share, requests, failures } => {
+                *failures += 1;
+                u128::from(*failures) * u128::from(MILLION) <= u128::from(*share) * u128::from(*requests)
             }
             Self::Adaptive { .. } | Self::Quota { .. } => true,
         }
@@ -154,6 +171,17 @@ mod tests {
             let mut throttle = Throttle::new(ThrottleSpec::Grpc { max: m * 1000, ratio: 100 });
             let retries = (0..100).filter(|_| throttle.failed(&attempt(1), DENIED, &Memory::default())).count();
             assert_eq!(retries as u64, m / 2 - 1);
+        }
+    }
+
+    /// A tenth: the first failure of nine requests is too much, that of ten is not.
+    #[test]
+    fn a_breaker_opens_above_its_share() {
+        for (requests, retried) in [(9, false), (10, true)] {
+            let mut throttle = Throttle::new(ThrottleSpec::Breaker { share: 100_000 });
+            (0..requests).for_each(|_| assert!(throttle.lets_out(&attempt(0))));
+            assert_eq!(throttle.failed(&attempt(1), DENIED, &Memory::default()), retried, "{requests}");
+            assert!(!throttle.failed(&attempt(1), DENIED, &Memory::default()));
         }
     }
 

@@ -6,11 +6,12 @@
 
 mod pending;
 mod stream;
+mod way;
 mod witness;
 mod world;
 
 pub use stream::Stream;
-pub use witness::{Answered, Ending, Scribe, Witness};
+pub use witness::{Answered, Ending, Measure, Scribe, Witness};
 pub use world::{Population, World, WorldPlan};
 
 use super::Observer;

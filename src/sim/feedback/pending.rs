@@ -49,6 +49,12 @@ pub(super) enum Event {
     Departure { slot: u32, generation: u32 },
     /// The limiter lets a delayed attempt go.
     Release { place: u32 },
+    /// An admitted attempt reaches the backend.
+    Reach { place: u32 },
+    /// Its write does, of what it read as this version.
+    Write { place: u32, version: u32 },
+    /// The backend's answer reaches the client.
+    Back { slot: u32, generation: u32, done: bool },
     /// A client of a closed population makes its next request.
     Next { place: u32 },
 }

@@ -25,6 +25,48 @@ pub trait Witness: Send {
     fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending);
 }
 
+/// What is told, as something that can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Attempts that went out.
+    Attempts,
+    /// Work that was finished.
+    Throughput,
+    /// Requests that were answered in time.
+    Goodput,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Attempts, Self::Throughput, Self::Goodput];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Attempts => "attempts",
+            Self::Throughput => "throughput",
+            Self::Goodput => "goodput",
+        }
+    }
+}
+
+/// Both.
+impl<A: Witness, B: Witness> Witness for (A, B) {
+    fn sent(&mut self, at: SimTime, client: KeyId, made: u32) {
+        self.0.sent(at, client, made);
+        self.1.sent(at, client, made);
+    }
+    fn served(&mut self, at: SimTime) {
+        self.0.served(at);
+        self.1.served(at);
+    }
+    fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending) {
+        self.0.ended(at, first, client, ending);
+        self.1.ended(at, first, client, ending);
+    }
+}
+
 /// Nobody.
 impl Witness for () {
     fn sent(&mut self, _at: SimTime, _client: KeyId, _made: u32) {}

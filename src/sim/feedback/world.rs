@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::limiter::Interval;
 use crate::limiter::{Decision, Verdicts};
 use crate::sim::backend::Overflow;
-use crate::sim::backend::{Admission, Backend, Job};
+use crate::sim::backend::{Backend, Job};
 use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Draw, Failure, Memory};
 use crate::sim::lane::Lane;
 use crate::sim::queue::{Class, Due, EventQueue};
@@ -44,18 +44,18 @@ const LATER: u64 = 1 << 63;
 
 /// One lane and all that answers to it.
 pub struct World<'a> {
-    plan: WorldPlan,
-    lane: Lane,
+    pub(super) plan: WorldPlan,
+    pub(super) lane: Lane,
     response: ResponseSpec,
-    client: ClientSpec,
-    backend: Option<Backend>,
-    overflow: Overflow,
-    timeout: Option<u64>,
+    pub(super) client: ClientSpec,
+    pub(super) backend: Option<Backend>,
+    pub(super) overflow: Overflow,
+    pub(super) timeout: Option<u64>,
     interval: Option<Interval>,
-    reads: bool,
+    pub(super) reads: bool,
     queue: EventQueue<Event>,
-    requests: Places<Request>,
-    releases: Places<Job>,
+    pub(super) requests: Places<Request>,
+    pub(super) releases: Places<Job>,
     thinkers: Places<Thinker>,
     clients: Vec<ClientState>,
     fresh: ClientState,
@@ -68,9 +68,9 @@ pub struct World<'a> {
     stopped: bool,
     finished: bool,
     /// Admitted and not yet released.
-    waiting: u64,
+    pub(super) waiting: u64,
     stream: Stream<'a>,
-    witness: &'a mut dyn Witness,
+    pub(super) witness: &'a mut dyn Witness,
     scribe: Option<Box<dyn Scribe + 'a>>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> World<'a> {
         self.events
     }
 
-    fn instant(&self, at: u64) -> SimTime {
+    pub(super) fn instant(&self, at: u64) -> SimTime {
         SimTime::from_nanos(self.plan.origin.nanos().saturating_add_unsigned(at))
     }
 
@@ -235,19 +235,20 @@ impl<'a> World<'a> {
                 }
             }
             Event::Departure { slot, generation } => {
-                self.witness.served(self.instant(now));
-                if self.is_away(slot, generation) {
-                    self.answer(slot, now, Answer::Success);
-                }
-                let backend = self.backend.as_mut().expect("only a backend's servers depart");
-                if let Some((next, done)) = backend.depart(now) {
-                    self.serve(next, done);
-                }
+                self.depart(slot, generation, now);
             }
             Event::Release { place } => {
                 self.releases.free.push(place);
                 self.waiting -= 1;
                 self.deliver(self.releases.items[place as usize], now);
+            }
+            Event::Reach { place } => self.reach(place, now),
+            Event::Write { place, version } => self.write(place, version, now),
+            Event::Back { slot, generation, done } => {
+                if self.is_away(slot, generation) {
+                    let failed = Answer::Failure(Failure::Rejected);
+                    self.answer(slot, now, if done { Answer::Success } else { failed });
+                }
             }
             Event::Next { place } => {
                 self.thinkers.free.push(place);
@@ -260,12 +261,12 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn is_away(&self, slot: u32, generation: u32) -> bool {
+    pub(super) fn is_away(&self, slot: u32, generation: u32) -> bool {
         let request = &self.requests.items[slot as usize];
         request.generation == generation && request.phase == Phase::Away
     }
 
-    fn plan_event(&mut self, at: u64, class: Class, event: Event) {
+    pub(super) fn plan_event(&mut self, at: u64, class: Class, event: Event) {
         // What lies beyond the clock never happens.
         if at < Due::MAX {
             self.queue.push(Due::new(at, class), event);
@@ -362,7 +363,7 @@ impl<'a> World<'a> {
         self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
     }
 
-    fn write_down(&mut self, slot: u32, now: u64, decision: Decision) {
+    pub(super) fn write_down(&mut self, slot: u32, now: u64, decision: Decision) {
         let at = self.instant(now);
         let Some(scribe) = &mut self.scribe else { return };
         let Request { number, made, keys, cost, seen, .. } = self.requests.items[slot as usize];
@@ -371,7 +372,7 @@ impl<'a> World<'a> {
     }
 
     /// What a client sees of its quota.
-    fn quota(&self, slot: u32, now: u64) -> Option<(u64, u64)> {
+    pub(super) fn quota(&self, slot: u32, now: u64) -> Option<(u64, u64)> {
         let key = self.requests.items[slot as usize].keys[1];
         self.response.quota(&self.lane.level(key, self.instant(now)))
     }
@@ -409,72 +410,8 @@ impl<'a> World<'a> {
         self.response.told(at, wait.saturating_add(dice.up_to(Draw::Spread, made, most)))
     }
 
-    /// The limiter admits an attempt and releases it, now or later.
-    fn admit(&mut self, slot: u32, now: u64, decision: Decision, dice: Dice) {
-        let wait = match decision {
-            Decision::Delay(wait) => wait.short_nanos(),
-            _ => 0,
-        };
-        if self.reads {
-            let quota = self.quota(slot, now);
-            self.requests.items[slot as usize].seen = Seen { retry_after: None, quota };
-        }
-        self.write_down(slot, now, decision);
-        let request = &mut self.requests.items[slot as usize];
-        request.phase = Phase::Away;
-        request.generation = request.generation.wrapping_add(1);
-        let (generation, made) = (request.generation, request.made);
-        if let Some(timeout) = self.timeout {
-            self.plan_event(now.saturating_add(timeout), Class::Change, Event::Request { slot, generation });
-        }
-        let job = Job { slot, generation, dice, made };
-        if wait == 0 {
-            self.deliver(job, now);
-        } else {
-            let place = self.releases.put(job);
-            self.waiting += 1;
-            self.plan_event(now.saturating_add(wait), Class::Change, Event::Release { place });
-        }
-    }
-
-    /// The limiter lets an admitted attempt go.
-    fn deliver(&mut self, job: Job, now: u64) {
-        let Some(backend) = &mut self.backend else {
-            self.witness.served(self.instant(now));
-            return self.answer(job.slot, now, Answer::Success);
-        };
-        match backend.arrive(job, now) {
-            Admission::Started { done } => self.serve(job, done),
-            Admission::Queued => {}
-            Admission::Full => {
-                if self.overflow == Overflow::Reject && self.is_away(job.slot, job.generation) {
-                    self.answer(job.slot, now, Answer::Failure(Failure::Rejected));
-                }
-            }
-        }
-    }
-
-    fn serve(&mut self, job: Job, done: u64) {
-        let Job { slot, generation, .. } = job;
-        self.plan_event(done, Class::Departure, Event::Departure { slot, generation });
-    }
-
-    /// An answer leaves for the client.
-    fn answer(&mut self, slot: u32, now: u64, answer: Answer) {
-        let round_trip = self.client.round_trip.short_nanos();
-        if round_trip == 0 {
-            return self.conclude(slot, now, answer);
-        }
-        let arrives = now.saturating_add(round_trip);
-        let request = &mut self.requests.items[slot as usize];
-        request.phase = Phase::Answered(answer);
-        request.generation = request.generation.wrapping_add(1);
-        let generation = request.generation;
-        self.plan_event(arrives, Class::Change, Event::Request { slot, generation });
-    }
-
     /// An answer is there, or none will come.
-    fn conclude(&mut self, slot: u32, now: u64, answer: Answer) {
+    pub(super) fn conclude(&mut self, slot: u32, now: u64, answer: Answer) {
         let Request { number, made, first_at, keys, seen, mut memory, .. } = self.requests.items[slot as usize];
         let attempt = Attempt { now, made, dice: Dice::new(self.plan.seed, number) };
         let state = &mut self.clients[keys[0].index()];

@@ -1,0 +1,118 @@
+//! The closed loop: the event queue alone, and the driver with few and with many requests pending.
+//!
+//! `cargo bench --bench feedback`. An event of the driver is an attempt, an answer, a release or a
+//! departure, as [`World::events`] counts them. The ratio of many pending to few is the figure to look
+//! at: the machine's own speed drifts.
+
+use divan::counter::ItemsCount;
+use rlsim::limiter::Verdicts;
+use rlsim::rng::mix;
+use rlsim::runner::{Extras, replicate, run};
+use rlsim::scenario::{Plan, ScenarioSource};
+use rlsim::sim::{Class, Due, EventQueue, Lane, Options, Step, Stream, World, WorldPlan};
+use rlsim::traffic::Traffic;
+
+fn main() {
+    divan::main();
+}
+
+/// Turns of the hold model in a sample.
+const TURNS: u64 = 1_000_000;
+
+/// Hold model: take the earliest, put one later by up to twice the mean. The queue is filled before.
+#[divan::bench(sample_count = 10, sample_size = 1, args = [10, 1_000, 30_000, 1_000_000])]
+fn queue(bencher: divan::Bencher, pending: u64) {
+    let distance = |n: u64| 1 + mix(n) % (2 * pending * 1_000);
+    bencher
+        .counter(ItemsCount::new(TURNS))
+        .with_inputs(|| {
+            let mut queue = EventQueue::default();
+            (0..pending).for_each(|n| queue.push(Due::new(distance(n), Class::Retry), n));
+            // Past the first turns, in which the queue is sorted for the first time.
+            (0..2 * pending).for_each(|n| hold(&mut queue, distance(n)));
+            queue
+        })
+        .bench_values(|mut queue| {
+            (0..TURNS).for_each(|n| hold(&mut queue, distance(n)));
+            queue.len()
+        });
+}
+
+fn hold(queue: &mut EventQueue<u64>, distance: u64) {
+    let (due, event) = queue.pop_before(Due::new(Due::MAX, Class::Retry)).expect("never empty");
+    queue.push(Due::new(due.at() + distance, Class::Retry), event);
+}
+
+fn plan(text: &str) -> Plan {
+    let source = ScenarioSource { name: "bench".into(), text: text.into(), folder: "".into(), embedded: false };
+    Plan::new(&source, &[]).expect("a valid scenario")
+}
+
+/// Clients that are refused and come back for ever: so many retries are pending at any time, and a
+/// thousand a second are admitted and replaced.
+fn storm(pending: u64, seconds: u64) -> Plan {
+    let mean = pending / 2_000;
+    plan(&format!(
+        "limit = \"1000/1s\"\nduration = \"{seconds}s\"\nmax-events = 1000000000\n\
+         client = {{ retry = {{ exponential = {{ base = \"{base}ms\", cap = \"{base}ms\", jitter = \"full\" }} }} }}\n\
+         [[traffic]]\nburst = {{ requests = {pending} }}\n[[traffic]]\nsteady = {{ rate = \"1000/1s\" }}\n\
+         [[lane]]\ntoken-bucket = {{}}\n",
+        base = (mean * 1_000).max(1_000)
+    ))
+}
+
+/// Takes a plan's only lane through the driver, nobody watching; the events.
+fn drive(plan: &Plan) -> u64 {
+    let mut traffic = Traffic::open(&plan.traffic).expect("synthetic");
+    let start = traffic.start();
+    let world_plan = WorldPlan {
+        seed: 1,
+        origin: start,
+        end: plan.traffic.duration.and_then(|duration| start.checked_add(duration)),
+        max_events: u64::MAX,
+        populations: plan.populations(),
+    };
+    let mut nobody = ();
+    let lane = Lane::new(plan.lanes[0].clone(), &plan.workload());
+    let mut world = World::new(world_plan, lane, Stream::new(1, 0, None, Vec::new()), &mut nobody);
+    let (mut step, mut verdicts) = (Step::default(), Verdicts::default());
+    let mut known = 0;
+    loop {
+        traffic.fill(&mut step.batch, 32_768).expect("synthetic");
+        if step.batch.is_empty() {
+            while !world.go_on(u64::MAX).expect("in range") {}
+            return world.events();
+        }
+        let keys = traffic.keys(0);
+        step.new_keys = (known..keys.len()).map(|id| keys.name(id as u32).into()).collect();
+        known = keys.len();
+        world.advance(&step, &mut verdicts).expect("in range");
+    }
+}
+
+/// The driver alone.
+#[divan::bench(sample_count = 5, sample_size = 1, args = [1_000, 1_000_000])]
+fn driver(bencher: divan::Bencher, pending: u64) {
+    let plan = storm(pending, if pending < 10_000 { 2_000 } else { 2_500 });
+    bencher.counter(ItemsCount::new(drive(&plan))).bench(|| drive(&plan));
+}
+
+/// The driver and all that a report is made of.
+#[divan::bench(sample_count = 5, sample_size = 1, args = [1_000, 1_000_000])]
+fn reported(bencher: divan::Bencher, pending: u64) {
+    let plan = storm(pending, if pending < 10_000 { 2_000 } else { 2_500 });
+    bencher
+        .counter(ItemsCount::new(drive(&plan)))
+        .bench(|| run(&plan, Options::default(), Extras::default(), &mut |_| true).expect("it runs").report.end_ns);
+}
+
+/// A hundred runs of five policies at 100 clients of the AWS study; an item is a call.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn aws_jitter(bencher: divan::Bencher) {
+    let source = ScenarioSource::load("papers/aws-jitter").expect("embedded");
+    let plan = Plan::new(&source, &[]).expect("valid");
+    bencher.counter(ItemsCount::new(690_000_u64)).bench(|| {
+        let found = replicate(&plan, 100, Options::default(), &|_| true).expect("it runs");
+        found.lanes.iter().filter_map(|lane| lane.figure("attempts")).map(|figure| figure.mean).sum::<f64>()
+    });
+}

@@ -1,0 +1,77 @@
+//! Published results, rebuilt in small: fewer runs, fewer points, the same tolerances.
+
+use crate::cli::{folder, rlsim, rlsim_in};
+
+fn agrees(args: &[&str], figures: usize) {
+    let all = [&["paper"], args, &["--json"]].concat();
+    let ran = rlsim(&all);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+    let rows = report["rows"].as_array().expect("a list");
+    let off: Vec<_> = rows.iter().filter(|row| row["agrees"] != true).collect();
+    assert!(ran.status == 0 && off.is_empty(), "{args:?}: {off:?}");
+    assert_eq!(rows.len(), figures, "{args:?}");
+}
+
+#[test]
+fn aws_jitter() {
+    agrees(&["aws-jitter", "--runs", "30", "--at", "10,50,100"], 40);
+}
+
+#[test]
+fn brooker_retries() {
+    agrees(&["brooker-retries", "--runs", "10", "--at", "0.1,0.5"], 16);
+}
+
+#[test]
+fn brooker_collapse() {
+    agrees(&["brooker-collapse", "--runs", "60"], 6);
+}
+
+#[test]
+fn hotos21_retries() {
+    agrees(&["hotos21-retries", "--at", "140/1s,160/1s,280/1s"], 7);
+}
+
+#[test]
+fn sre_throttling() {
+    agrees(&["sre-throttling", "--runs", "6", "--at", "1.1,2.0"], 4);
+}
+
+#[test]
+fn papers_are_listed_and_explain_themselves() {
+    let all = rlsim(&["paper"]).clean();
+    let names = ["aws-jitter", "brooker-retries", "brooker-collapse", "hotos21-retries", "sre-throttling"];
+    for name in names {
+        assert!(all.contains(name) && rlsim(&["list", "papers"]).clean().contains(name));
+        assert!(rlsim(&["show", &format!("papers/{name}")]).clean().starts_with("title = "));
+        rlsim(&["check", &format!("papers/{name}")]).clean();
+    }
+    rlsim(&["paper", "aws-jiter"]).fails(2, &["did you mean `aws-jitter`?"]);
+    rlsim(&["paper", "aws-jitter", "--at", "200"]).fails(2, &["200", "190"]);
+    rlsim(&["paper", "brooker-collapse", "--at", "1"]).fails(2, &["--at"]);
+}
+
+#[test]
+fn a_paper_prints_its_marks_and_draws_its_figure() {
+    let folder = folder();
+    let args = ["paper", "aws-jitter", "--runs", "8", "--at", "10,50", "-o", "f.svg"];
+    let ran = rlsim_in(folder.path(), &args, b"");
+    assert!(ran.stdout.contains("[run]") && ran.stdout.contains("kept: calls are writes"), "{}", ran.stdout);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, "wrote f.svg\n"));
+    let svg = std::fs::read_to_string(folder.path().join("f.svg")).expect("written");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed");
+    let text: String = document.descendants().filter_map(|node| node.text()).collect();
+    for words in ["clients", "completion (ms)", "calls", "decorrelated", "published"] {
+        assert!(text.contains(words), "{words}");
+    }
+    rlsim_in(folder.path(), &["paper", "aws-jitter", "-o", "f.csv"], b"").fails(2, &[".svg"]);
+}
+
+/// A seed that is unlucky is not a mismatch, a wrong model is: exit 3.
+#[test]
+fn a_mismatch_is_told_by_the_status() {
+    // Two runs scatter too little to tell how much.
+    let ran = rlsim(&["paper", "aws-jitter", "--runs", "2", "--at", "100"]);
+    assert_eq!(ran.status, 3, "{}", ran.stdout);
+    assert!(ran.stdout.contains("differs"));
+}
