@@ -38,6 +38,9 @@ struct Look {
     levels: Vec<LevelCourse>,
 }
 
+/// What sees a run.
+type Watcher<'a> = Box<dyn Observer + 'a>;
+
 impl Closeup {
     fn columns(&self) -> Columns {
         Columns { from: self.from, until: self.until, count: self.columns.max(1) }
@@ -75,9 +78,9 @@ impl Look {
     }
 
     /// What sees the arrivals, and what sees each lane.
-    fn observers(&mut self) -> (Box<dyn Observer + '_>, Vec<[Box<dyn Observer + '_>; 2]>) {
+    fn observers(&mut self) -> (Watcher<'_>, Vec<[Watcher<'_>; 2]>) {
         let lanes = self.spans.iter_mut().zip(&mut self.levels);
-        let lanes = lanes.map(|(span, level)| [Box::new(span) as Box<dyn Observer>, Box::new(level)]).collect();
+        let lanes = lanes.map(|(span, level)| [Box::new(span) as Watcher<'_>, Box::new(level)]).collect();
         (Box::new(&mut self.arrivals), lanes)
     }
 
