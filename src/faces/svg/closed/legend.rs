@@ -15,10 +15,14 @@ pub fn entries(axes: Axes<'_>) -> Group {
         widths => format!("attempts per {}", widths.concat()),
     };
     let own = heights.attempts[0].is_none();
-    let scale = if own { "each lane on a scale of its own" } else { "all lanes on one scale" };
+    let scale = match (report.lanes.len(), own) {
+        (1, _) => "",
+        (_, true) => "; each lane on a scale of its own",
+        (_, false) => "; all lanes on one scale",
+    };
     let mut entries = vec![
         (Sign::First, "first attempts".to_owned()),
-        (Sign::Retry, format!("retries (bars: {per}; {scale})")),
+        (Sign::Retry, format!("retries (bars: {per}{scale})")),
         (Sign::Good, "goodput: answers in time".to_owned()),
         (Sign::Admitted, "admitted attempts".to_owned()),
     ];
