@@ -46,6 +46,9 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
   max-events Events (attempts, answers, releases) after which a lane of a closed loop is
              stopped, 100_000_000 by default: the report is then marked partial.
   metric-bin Width of the bins that attempts and answers are counted in: "1s".
+  conditions What `rlsim run --runs K` counts runs by: NAME = "FIGURE[FROM..UNTIL] OP RATE",
+             as in stuck = "goodput[60s..] < 20/s"; figures are goodput, attempts and
+             throughput, either end may be left out.
   envelope   Spans, as in ["10ms", "1s"]: the most units released in any such span is
              measured too (without it: in the limit's window).
 
@@ -131,7 +134,9 @@ const CLIENT: &str = r#"client = { ... }, for a lane or at the top for all of th
   budget        What retries may be in proportion to requests, for each key of the
                 traffic: { ratio = 0.1, per-second = 10, ttl = "10s" }, with the
                 arithmetic of a library if it is like = "finagle" or "tower-0.5"; or
-                "finagle", "tower-0.5", "envoy" with their defaults.
+                "finagle", "tower-0.5", "envoy" with their defaults; or
+                { bucket = { size = 5, ratio = 0.1 } }: full at first, each request adds
+                ratio, each retry takes 1 of more than 1.
   throttle      What stops a client that keeps failing, for each key of the traffic:
     grpc = { max = 10, ratio = 0.1 }
                           a failure takes a token, a success gives back ratio of one; no
@@ -139,6 +144,9 @@ const CLIENT: &str = r#"client = { ... }, for a lane or at the top for all of th
     adaptive = { k = 2, window = "2m" }
                           an attempt is dropped in the client with probability
                           (requests - k accepts) / (requests + 1) of the last window
+
+    breaker = { share = 0.1 }
+                          no retries while more than share of all attempts have failed
 
 Every lane meets the same luck: a draw depends on the seed, the request and the attempt.
 A closed population is traffic: `clients = { count = 50, think = "1s" }`.
@@ -202,6 +210,14 @@ And, all optional:
   rejection-cost  Time of a server that each rejection takes: "0s".
   stall         { from = "20s", until = "30s" }: servers stand still.
   brown-out     { from, until, factor = 0.2 }: servers do that part of their work.
+
+  hop           Time of each message between client and backend: "10ms", drawn from
+                { exponential = "10ms" }, or the size of a normal one,
+                { normal = { hop = "10ms", deviation = "2ms" } }.
+  failure       An attempt fails with this probability, after its service: 0.3.
+  optimistic    { hop = "10ms", deviation = "2ms" }, instead of all but timeout: a row that
+                clients read and write if nobody has written since; who meets a conflict
+                is refused. Each message takes |Normal(hop, deviation)|.
 
 An answer is good if its client still waits for it. Without a backend it is there at the
 release.

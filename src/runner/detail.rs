@@ -12,9 +12,6 @@ use crate::sim::{Lane, LanePlan, MILLION, Observer, Options, Step, Tap, replay};
 use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic, display_key};
 
-/// Something that sees a run.
-type Seeing<'a> = Box<dyn Observer + 'a>;
-
 /// Which span to look at, and how closely.
 #[derive(Clone, Copy, Debug)]
 pub struct Closeup {
@@ -40,6 +37,9 @@ struct Look {
     spans: Vec<SpanRecorder>,
     levels: Vec<LevelCourse>,
 }
+
+/// What sees a run.
+type Watcher<'a> = Box<dyn Observer + 'a>;
 
 impl Closeup {
     fn columns(&self) -> Columns {
@@ -78,9 +78,9 @@ impl Look {
     }
 
     /// What sees the arrivals, and what sees each lane.
-    fn observers(&mut self) -> (Seeing<'_>, Vec<[Seeing<'_>; 2]>) {
+    fn observers(&mut self) -> (Watcher<'_>, Vec<[Watcher<'_>; 2]>) {
         let lanes = self.spans.iter_mut().zip(&mut self.levels);
-        let lanes = lanes.map(|(span, level)| [Box::new(span) as Box<dyn Observer>, Box::new(level)]).collect();
+        let lanes = lanes.map(|(span, level)| [Box::new(span) as Watcher<'_>, Box::new(level)]).collect();
         (Box::new(&mut self.arrivals), lanes)
     }
 

@@ -6,6 +6,8 @@
 //! units released in the last window, what is above the limit filled, and as a second, thin line what
 //! the lane itself counts as used; below them the arrivals, by what became of them.
 //!
+//! In a closed loop, rows show attempts and answers instead: see `closed`.
+//!
 //! The picture is 900 pixels wide in units of half a pixel, and needs no font: texts are laid out
 //! for a wide one and anchored where they stand.
 

@@ -17,7 +17,9 @@ impl App {
     pub(super) fn begin(&mut self) {
         self.seek = None;
         self.view = self.focus;
-        self.cursor = Place::after(SimTime::from_nanos(self.focus.from));
+        let from = SimTime::from_nanos(self.focus.from);
+        // Attempts of a closed loop are known by columns: none of the first one's has happened yet.
+        self.cursor = if self.is_closed_loop() { Place::before(from) } else { Place::after(from) };
     }
 
     /// Shows a span; the cursor comes along, to a round instant at the end that it meets first.

@@ -11,20 +11,24 @@ pub fn entries(axes: Axes<'_>) -> Group {
     let Axes { report, panels, heights, .. } = axes;
     let widths: Vec<String> = panels.iter().map(|panel| span(u128::from(panel.attempts(0).width_ns()))).collect();
     let per = match &widths[..] {
-        [whole, close] => format!("bars: attempts per {whole}, close-up per {close}"),
-        widths => format!("bars: attempts per {}", widths.concat()),
+        [whole, close] => format!("attempts per {whole}, close-up per {close}"),
+        widths => format!("attempts per {}", widths.concat()),
     };
     let own = heights.attempts[0].is_none();
-    let scale = if own { "each lane on a scale of its own" } else { "all lanes on one scale" };
+    let scale = match (report.lanes.len(), own) {
+        (1, _) => "",
+        (_, true) => "; each lane on a scale of its own",
+        (_, false) => "; all lanes on one scale",
+    };
     let mut entries = vec![
         (Sign::First, "first attempts".to_owned()),
-        (Sign::Retry, format!("retries; {per}; {scale}")),
+        (Sign::Retry, format!("retries (bars: {per}{scale})")),
         (Sign::Good, "goodput: answers in time".to_owned()),
         (Sign::Admitted, "admitted attempts".to_owned()),
     ];
-    let cut = if heights.cut { "; all three cut off at the top" } else { "" };
+    let cut = if heights.cut { ", cut off at the top" } else { "" };
     let unit = words::window(heights.window_ns);
-    entries.push((Sign::Offered, format!("first attempts, as a rate like them: per {unit}{cut}")));
+    entries.push((Sign::Offered, format!("first attempts (all three per {unit}{cut})")));
     entries.extend(heights.limit.and(limit(report)).map(|limit| (Sign::Limit, format!("limit, {limit}"))));
     let slow = || panels.iter().flat_map(|panel| &panel.detail.lanes).flat_map(|lane| &lane.slow);
     if slow().count() > 0 {

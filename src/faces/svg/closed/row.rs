@@ -2,7 +2,7 @@
 
 use super::super::paint::{Anchor, Painter, WIDTH, palette};
 use super::super::row::{Heading, LINE, compact};
-use super::super::{MARGIN, PANELS_X, SMALL, groups};
+use super::super::{MARGIN, PANELS_X, SMALL, WHOLE_WIDTH, groups};
 use super::strips::Strip;
 use super::{Axes, score, words};
 use crate::faces::format::count;
@@ -61,7 +61,7 @@ impl<'a> Row<'a> {
             let most = attempts.most();
             panel.bars(painter, &attempts, bars, shared.unwrap_or(most));
             panel.flow(painter, self.index, strip, heights);
-            let caption = words::most(most, attempts.width_ns());
+            let caption = words::most(most, attempts.width_ns(), panel.width > WHOLE_WIDTH);
             painter.text((panel.x, bars.0 - 10), SMALL, palette::SOFT, Anchor::Start, &caption);
         }
         let number = |y: i32, text: &str| {

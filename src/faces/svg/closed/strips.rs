@@ -11,7 +11,7 @@ use crate::report::{LaneDetail, LaneReport, Report};
 const BAR: i32 = 2;
 /// The narrowest step of a rate, and the fewest that a panel is cut into where they could be more.
 const RATE_BIN: i32 = 8;
-const FEW_RATES: i32 = 12;
+const FEW_RATES: i32 = 8;
 /// Where the lanes' highest bars are further apart than this, one scale would hide the lower ones.
 const ALIKE: u64 = 3;
 /// Retries without a gap for at least this long are striped; single spikes are thin enough to be told.

@@ -19,11 +19,12 @@ pub fn window(nanos: u64) -> String {
     SimDuration::from_nanos(nanos).to_string()
 }
 
-/// What the highest bar counts.
-pub fn most(attempts: u64, width_ns: u64) -> String {
+/// What the highest bar counts, in full where there is room.
+pub fn most(attempts: u64, width_ns: u64, room: bool) -> String {
+    let what = if room { "attempts per" } else { "per" };
     match attempts {
         0 => "no attempts".to_owned(),
-        most => format!("most {} per {}", number(most), span(u128::from(width_ns))),
+        most => format!("most {} {what} {}", number(most), span(u128::from(width_ns))),
     }
 }
 

@@ -76,6 +76,7 @@ fn requests(canvas: &mut Canvas, run: &Run, closed: &LoopReport, y: u16) {
     let each = closed.amplification.map_or_else(|| "-".to_owned(), decimal);
     let (answered, lost) = (number(closed.succeeded), number(closed.gave_up));
     let recovery = match closed.recovered_ns {
+        _ if closed.partial => "stopped after its most events".to_owned(),
         None => "overloaded to the end".to_owned(),
         Some(0) => "never overloaded".to_owned(),
         Some(until) => format!("overloaded until {}", duration(u128::from(until))),
