@@ -39,7 +39,7 @@ const BETWEEN_PANELS: f64 = 464.0;
 /// The numbers above what was sent add up to what was sent, in each panel.
 #[test]
 fn numbers_leave_no_arrival_out() {
-    for scenario in EMBEDDED {
+    for scenario in EMBEDDED.iter().filter(|scenario| !embedded(scenario.name).is_closed_loop()) {
         let (report, sheet) = look(&embedded(scenario.name), Options::default());
         let svg = svg::sheet(&report, &sheet);
         let document = Document::parse(&svg).expect("XML");
@@ -63,6 +63,7 @@ fn numbers_leave_no_arrival_out() {
 #[test]
 fn columns_end_at_the_grid() {
     for scenario in EMBEDDED {
+        let closed = embedded(scenario.name).is_closed_loop();
         let (_, sheet) = look(&embedded(scenario.name), Options::default());
         for detail in [&sheet.whole, &sheet.focus] {
             let column = |tick: &rlsim::time::SimTime| {
@@ -72,7 +73,11 @@ fn columns_end_at_the_grid() {
                 [0].into_iter().chain(detail.ticks.iter().map(column)).chain([detail.columns]).collect();
             let sums: Vec<u64> = edges
                 .windows(2)
-                .map(|pair| detail.lanes[0].counts[pair[0]..pair[1]].iter().map(Counts::total).sum())
+                .map(|pair| match closed {
+                    // First attempts are the same for every lane; what lanes decide on, too, is retries.
+                    true => detail.lanes[0].requests[pair[0]..pair[1]].iter().map(|counts| counts.first).sum(),
+                    false => detail.lanes[0].counts[pair[0]..pair[1]].iter().map(Counts::total).sum(),
+                })
                 .collect();
             assert_eq!(sums, detail.between_ticks, "{}", scenario.name);
             assert!(detail.columns <= Sheet::COLUMNS);

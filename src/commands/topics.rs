@@ -46,9 +46,9 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
   max-events Events (attempts, answers, releases) after which a lane of a closed loop is
              stopped, 100_000_000 by default: the report is then marked partial.
   metric-bin Width of the bins that attempts and answers are counted in: "1s".
-  conditions What `rlsim run --runs K` counts runs by: NAME = "FIGURE[FROM..UNTIL] OP RATE",
-             as in stuck = "goodput[60s..] < 20/s"; figures are goodput, attempts and
-             throughput, either end may be left out.
+  conditions What `rlsim run --runs K` counts runs by, as in
+             stuck = "goodput[60s..] < 20/s". Figures are goodput, attempts, throughput;
+             either end of the span may be left out.
   envelope   Spans, as in ["10ms", "1s"]: the most units released in any such span is
              measured too (without it: in the limit's window).
 
@@ -215,9 +215,9 @@ And, all optional:
                 { exponential = "10ms" }, or the size of a normal one,
                 { normal = { hop = "10ms", deviation = "2ms" } }.
   failure       An attempt fails with this probability, after its service: 0.3.
-  optimistic    { hop = "10ms", deviation = "2ms" }, instead of all but timeout: a row that
-                clients read and write if nobody has written since; who meets a conflict
-                is refused. Each message takes |Normal(hop, deviation)|.
+  optimistic    { hop = "10ms", deviation = "2ms" }, instead of all but timeout: a row
+                that clients read, and write if nobody has written since; who meets a
+                conflict is refused. Each message takes |Normal(hop, deviation)|.
 
 An answer is good if its client still waits for it. Without a backend it is there at the
 release.
