@@ -192,9 +192,13 @@ pub fn slow_focus(plan: &Plan, end_ns: i64) -> Option<Focus> {
     let long = until - from;
     let end = u64::try_from(end_ns).ok()?;
     let (from, until) = (from.saturating_sub(long / 2), until.saturating_add(2 * (long / 2)).min(end));
-    // Hardly more than the whole run is no close look; what comes after the run is none either.
-    let close = from < until && (until - from).saturating_mul(3) <= end;
-    close.then(|| Focus { from_ns: from.cast_signed(), until_ns: until.cast_signed() })
+    // What comes after the run is no close look; of hardly less than all of it, all is.
+    if from >= until {
+        return None;
+    }
+    let close = (until - from).saturating_mul(3) <= end;
+    let (from, until) = if close { (from, until) } else { (0, end) };
+    Some(Focus { from_ns: from.cast_signed(), until_ns: until.cast_signed() })
 }
 
 /// Gives all timelines the same bins; those of `split`, which are not wider, too.
