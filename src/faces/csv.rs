@@ -1,6 +1,6 @@
 //! The report's lanes as CSV, a row each.
 
-use crate::report::{LaneReport, Report};
+use crate::report::{LaneReport, LoopReport, Report};
 
 type Column = (&'static str, fn(&LaneReport) -> String);
 
@@ -38,14 +38,42 @@ const COLUMNS: [Column; 27] = [
     ("fingerprint", |lane| lane.fingerprint.clone()),
 ];
 
+type LoopColumn = (&'static str, fn(&LoopReport) -> String);
+
+/// What a closed loop adds.
+const LOOP_COLUMNS: [LoopColumn; 18] = [
+    ("first_attempts", |closed| closed.first_attempts.to_string()),
+    ("amplification", |closed| or_empty(closed.amplification)),
+    ("succeeded", |closed| closed.succeeded.to_string()),
+    ("gave_up", |closed| closed.gave_up.to_string()),
+    ("goodput_per_s", |closed| or_empty(closed.goodput_per_s)),
+    ("throughput_per_s", |closed| or_empty(closed.throughput_per_s)),
+    ("drain_ns", |closed| or_empty(closed.drain_ns)),
+    ("ideal_drain_ns", |closed| or_empty(closed.ideal_drain_ns)),
+    ("time_to_success_p50_ns", |closed| or_empty(closed.time_to_success_ns.p50)),
+    ("time_to_success_p99_ns", |closed| or_empty(closed.time_to_success_ns.p99)),
+    ("time_to_success_max_ns", |closed| or_empty(closed.time_to_success_ns.max)),
+    ("most_attempts", |closed| closed.most_attempts.to_string()),
+    ("most_retries", |closed| closed.most_retries.to_string()),
+    ("peak_to_mean", |closed| or_empty(closed.peak_to_mean)),
+    ("dispersion", |closed| or_empty(closed.dispersion)),
+    ("jain", |closed| or_empty(closed.jain)),
+    ("overloaded_bins", |closed| closed.overloaded_bins.to_string()),
+    ("recovered_ns", |closed| or_empty(closed.recovered_ns)),
+];
+
 /// The lanes as CSV with a header.
 #[must_use]
 pub fn csv(report: &Report) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let to_memory = "writing to memory does not fail";
-    writer.write_record(COLUMNS.iter().map(|(name, _)| *name)).expect(to_memory);
+    let closed = report.lanes.iter().any(|lane| lane.closed.is_some());
+    let more: &[LoopColumn] = if closed { &LOOP_COLUMNS } else { &[] };
+    let names = COLUMNS.iter().map(|(name, _)| *name).chain(more.iter().map(|(name, _)| *name));
+    writer.write_record(names).expect(to_memory);
     for lane in &report.lanes {
-        writer.write_record(COLUMNS.iter().map(|(_, cell)| cell(lane))).expect(to_memory);
+        let of_loop = more.iter().map(|(_, cell)| lane.closed.as_ref().map_or_else(String::new, cell));
+        writer.write_record(COLUMNS.iter().map(|(_, cell)| cell(lane)).chain(of_loop)).expect(to_memory);
     }
     let bytes = writer.into_inner().expect(to_memory);
     String::from_utf8(bytes).expect("all cells are text")

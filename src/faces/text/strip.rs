@@ -2,7 +2,7 @@
 
 use super::{Styles, styled};
 use crate::faces::format::{Clock, padded, ratio, ticks};
-use crate::report::{Report, TimelineReport};
+use crate::report::{LaneReport, Report, TimelineReport};
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
@@ -20,6 +20,19 @@ fn rows(cells: &[Cell]) -> usize {
         few if few * 8 <= all && !three_kinds => 2,
         _ => 3,
     }
+}
+
+/// What stands beside a strip, and whether it is alarming: the peak, or, where clients come back, how
+/// often they do.
+fn figure(lane: &LaneReport) -> Option<(String, bool)> {
+    if let Some(closed) = &lane.closed {
+        // A run that did not recover is; one that was always well is not.
+        let tries = closed.amplification?;
+        let places = usize::from(tries < 100.0) + usize::from(tries < 10.0);
+        return Some((format!("{tries:.places$}/req"), closed.recovered_ns.is_none()));
+    }
+    let peak = lane.peak.as_ref()?.ratio?;
+    Some((ratio(peak), peak > 1.0))
 }
 
 /// What one column of a strip shows.
@@ -132,9 +145,9 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
             let last = row + 1 == rows;
             out.push_str(&format!("  {}  ", padded(if last { &lane.name } else { "" }, names)));
             strip_row(out, &glyphs, row, styles);
-            if last && let Some(peak) = lane.peak.as_ref().and_then(|peak| peak.ratio) {
-                let style = if peak > 1.0 { styles.over } else { styles.dim };
-                out.push_str(&styled(style, &format!("  {:>7}", ratio(peak))));
+            if last && let Some((figure, over)) = figure(lane) {
+                let style = if over { styles.over } else { styles.dim };
+                out.push_str(&styled(style, &format!("  {figure:>7}")));
             }
             while out.ends_with(' ') {
                 out.pop();
