@@ -147,7 +147,7 @@ pub fn strips(out: &mut String, report: &Report, width: usize, styles: &Styles) 
             strip_row(out, &glyphs, row, styles);
             if last && let Some((figure, over)) = figure(lane) {
                 let style = if over { styles.over } else { styles.dim };
-                out.push_str(&styled(style, &format!("  {figure:>7}")));
+                out.push_str(&styled(style, &format!(" {figure:>8}")));
             }
             while out.ends_with(' ') {
                 out.pop();
