@@ -1,5 +1,5 @@
-//! The event queue: a radix heap, whose cost an event grows with the bits of its distance in time and
-//! hardly with how many are pending.
+//! The event queue: a radix heap on digits of four bits, whose cost an event grows with the digits of
+//! its distance in time and hardly with how many are pending.
 //!
 //! Simulated time never runs backwards, which is all that a radix heap asks. Events of one instant
 //! and class leave in the order in which they came.
@@ -40,6 +40,10 @@ impl Due {
     }
 }
 
+/// Events that lie in one bucket when they are shown as coming soon: enough for their memory to be
+/// fetched at the same time, and few enough for it to be there still.
+const SOON: std::ops::Range<usize> = 8..128;
+
 /// Pending events, the earliest first.
 #[derive(Debug)]
 pub struct EventQueue<T> {
@@ -47,23 +51,33 @@ pub struct EventQueue<T> {
     last: u64,
     /// Due exactly then, in order.
     now: VecDeque<T>,
-    /// By the highest bit in which they differ from `last`.
-    buckets: [Vec<(u64, T)>; 64],
+    /// By the highest digit in which they differ from `last`, and by that digit.
+    buckets: Box<[Vec<(u64, T)>; BUCKETS]>,
     /// For each bucket, the earliest in it.
-    earliest: [u64; 64],
-    /// Buckets that hold something, one bit each.
-    filled: u64,
+    earliest: Box<[u64; BUCKETS]>,
+    /// Places of digits of which some bucket holds something, one bit each.
+    places: u32,
+    /// For each place, the digits of which one does.
+    digits: [u16; PLACES],
     spare: Vec<(u64, T)>,
 }
+
+/// Bits of a digit: an event is moved at most once for each digit, and the buckets of all digits
+/// are to stay near.
+const DIGIT: u32 = 4;
+/// Digits of a time.
+const PLACES: usize = 64 / DIGIT as usize;
+const BUCKETS: usize = PLACES << DIGIT;
 
 impl<T> Default for EventQueue<T> {
     fn default() -> Self {
         Self {
             last: 0,
             now: VecDeque::new(),
-            buckets: std::array::from_fn(|_| Vec::new()),
-            earliest: [u64::MAX; 64],
-            filled: 0,
+            buckets: Box::new(std::array::from_fn(|_| Vec::new())),
+            earliest: Box::new([u64::MAX; BUCKETS]),
+            places: 0,
+            digits: [0; PLACES],
             spare: Vec::new(),
         }
     }
@@ -77,15 +91,20 @@ impl<T> EventQueue<T> {
             self.now.push_back(event);
             return;
         }
-        self.put(due.0, event);
+        self.put((due.0, event));
     }
 
+    // Entries are moved as a whole: taken apart they would be put together again on the stack.
     #[inline]
-    fn put(&mut self, due: u64, event: T) {
-        let bucket = 63 - (due ^ self.last).leading_zeros() as usize;
-        self.buckets[bucket].push((due, event));
+    fn put(&mut self, entry: (u64, T)) {
+        let due = entry.0;
+        let place = ((63 - (due ^ self.last).leading_zeros()) / DIGIT) as usize;
+        let digit = (due >> (place as u32 * DIGIT)) as usize & ((1 << DIGIT) - 1);
+        let bucket = place << DIGIT | digit;
+        self.buckets[bucket].push(entry);
         self.earliest[bucket] = self.earliest[bucket].min(due);
-        self.filled |= 1 << bucket;
+        self.places |= 1 << place;
+        self.digits[place] |= 1 << digit;
     }
 
     /// When the earliest event is due.
@@ -95,31 +114,56 @@ impl<T> EventQueue<T> {
         if !self.now.is_empty() {
             return Some(Due(self.last));
         }
-        (self.filled != 0).then(|| Due(self.earliest[self.filled.trailing_zeros() as usize]))
+        (self.places != 0).then(|| Due(self.earliest[self.first()]))
+    }
+
+    /// The bucket of the earliest event; some bucket holds one.
+    #[inline]
+    fn first(&self) -> usize {
+        let place = self.places.trailing_zeros() as usize;
+        place << DIGIT | self.digits[place].trailing_zeros() as usize
     }
 
     /// Takes the earliest event if it is due before `before`.
     #[inline]
     pub fn pop_before(&mut self, before: Due) -> Option<(Due, T)> {
+        self.pop_looking_ahead(before, |_| ())
+    }
+
+    /// The same; `soon` is shown events some time before they are taken, some of them more than once,
+    /// so that what they need can be fetched from memory meanwhile.
+    #[inline]
+    pub fn pop_looking_ahead(&mut self, before: Due, soon: impl FnMut(&T)) -> Option<(Due, T)> {
         if self.next()? >= before {
             return None;
         }
         if self.now.is_empty() {
-            self.advance();
+            self.advance(soon);
         }
         self.now.pop_front().map(|event| (Due(self.last), event))
     }
 
     /// Moves on to the earliest bucket's earliest instant.
-    fn advance(&mut self) {
-        let bucket = self.filled.trailing_zeros() as usize;
-        self.filled &= !(1 << bucket);
+    fn advance(&mut self, mut soon: impl FnMut(&T)) {
+        let bucket = self.first();
+        let (place, digit) = (bucket >> DIGIT, bucket & ((1 << DIGIT) - 1));
+        self.digits[place] &= !(1 << digit);
+        self.places &= !(u32::from(self.digits[place] == 0) << place);
         self.last = std::mem::replace(&mut self.earliest[bucket], u64::MAX);
         std::mem::swap(&mut self.buckets[bucket], &mut self.spare);
         let mut events = std::mem::take(&mut self.spare);
-        // All buckets below are empty, so what was there first stays first.
-        for (due, event) in events.drain(..) {
-            if due == self.last { self.now.push_back(event) } else { self.put(due, event) }
+        if events.len() == 1 {
+            // The usual case with few pending.
+            self.now.extend(events.pop().map(|(_, event)| event));
+            self.spare = events;
+            return;
+        }
+        if SOON.contains(&events.len()) {
+            events.iter().for_each(|(_, event)| soon(event));
+        }
+        // All buckets of lower places are empty, so what was there first stays first.
+        for entry in events.drain(..) {
+            if entry.0 == self.last { self.now.push_back(entry.1) } else { self.put(entry) }
         }
         self.spare = events;
     }
@@ -133,7 +177,7 @@ impl<T> EventQueue<T> {
     /// Whether none is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.now.is_empty() && self.filled == 0
+        self.now.is_empty() && self.places == 0
     }
 }
 

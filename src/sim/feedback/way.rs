@@ -12,7 +12,7 @@ impl World<'_> {
     pub(super) fn admit(&mut self, slot: u32, now: u64, wait: u64, dice: Dice) {
         if self.reads {
             let quota = self.quota(slot, now);
-            self.requests.items[slot as usize].seen = Seen { retry_after: None, quota };
+            self.see(slot, Seen { retry_after: None, quota });
         }
         let request = &mut self.requests.items[slot as usize];
         request.phase = Phase::Away;

@@ -43,6 +43,8 @@ pub struct World<'a> {
     pub(super) reads: bool,
     queue: EventQueue<Event>,
     pub(super) requests: Places<Request>,
+    /// What the client of each request saw last, if clients look at all.
+    seen: Vec<Seen>,
     pub(super) releases: Places<Job>,
     thinkers: Places<Thinker>,
     clients: Vec<ClientState>,
@@ -84,6 +86,7 @@ impl<'a> World<'a> {
             backend: spec.map(Backend::new),
             queue: EventQueue::default(),
             requests: Places::new(),
+            seen: Vec::new(),
             releases: Places::new(),
             thinkers: Places::new(),
             clients: Vec::new(),
@@ -105,7 +108,7 @@ impl<'a> World<'a> {
         (self.lane, self.stopped)
     }
 
-    /// Events so far: attempts, answers, releases, departures.
+    /// Events so far: attempts, answers, releases, departures, each once.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events
@@ -159,9 +162,15 @@ impl<'a> World<'a> {
     }
 
     fn run_until(&mut self, before: Due) -> Result<(), Error> {
-        while !self.stopped
-            && let Some((due, event)) = self.queue.pop_before(before)
-        {
+        while !self.stopped {
+            let requests = &self.requests.items;
+            // Requests lie about in memory: a read that nothing waits for brings them near.
+            let soon = |event: &Event| {
+                if let Event::Request { slot, .. } = event {
+                    std::hint::black_box(requests[*slot as usize].generation);
+                }
+            };
+            let Some((due, event)) = self.queue.pop_looking_ahead(before, soon) else { break };
             self.events += 1;
             self.stopped = self.events >= self.plan.max_events;
             self.happen(due.at(), event)?;
@@ -218,6 +227,7 @@ impl<'a> World<'a> {
         request.generation == generation && request.phase == Phase::Away
     }
 
+    #[inline(always)]
     pub(super) fn plan_event(&mut self, at: u64, class: Class, event: Event) {
         // What lies beyond the clock never happens.
         if at < Due::MAX {
@@ -242,7 +252,6 @@ impl<'a> World<'a> {
             source,
             phase: Phase::Resting,
             memory: Memory::default(),
-            seen: Seen::default(),
         };
         let generation = self.requests.free.last().map_or(0, |slot| self.requests.items[*slot as usize].generation);
         let slot = self.requests.put(Request { generation: generation.wrapping_add(1), ..request });
@@ -251,10 +260,12 @@ impl<'a> World<'a> {
             self.rest(slot, now.saturating_add(held));
             return Ok(None);
         }
+        self.events += 1;
         self.attempt(slot, now)
     }
 
     /// A request's next attempt is at `at`.
+    #[inline]
     fn rest(&mut self, slot: u32, at: u64) {
         let request = &mut self.requests.items[slot as usize];
         request.phase = Phase::Resting;
@@ -279,13 +290,14 @@ impl<'a> World<'a> {
         }
         let at = self.instant(now);
         let made = made + 1;
-        self.events += 1;
         self.witness.sent(at, made);
         let decision = self.lane.decide(source, keys[1], at, cost);
         self.stream.push(Sent { at, cost, source, keys, decision })?;
+        if self.reads {
+            self.see(slot, Seen::default());
+        }
         let request = &mut self.requests.items[slot as usize];
         request.made = made;
-        request.seen = Seen::default();
         match decision {
             Decision::Deny => {
                 self.crowd += 1;
@@ -309,10 +321,19 @@ impl<'a> World<'a> {
         if self.reads {
             let quota = self.quota(slot, now);
             let retry_after = self.wait(slot, now);
-            self.requests.items[slot as usize].seen = Seen { retry_after, quota };
+            self.see(slot, Seen { retry_after, quota });
         }
         let status = self.response.status;
         self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
+    }
+
+    /// A client sees an answer.
+    pub(super) fn see(&mut self, slot: u32, seen: Seen) {
+        let slot = slot as usize;
+        if slot >= self.seen.len() {
+            self.seen.resize(slot + 1, Seen::default());
+        }
+        self.seen[slot] = seen;
     }
 
     /// What a client sees of its quota.
@@ -352,7 +373,8 @@ impl<'a> World<'a> {
 
     /// An answer is there, or none will come.
     pub(super) fn conclude(&mut self, slot: u32, now: u64, answer: Answer) {
-        let Request { number, made, first_at, keys, seen, mut memory, .. } = self.requests.items[slot as usize];
+        let Request { number, made, first_at, keys, mut memory, .. } = self.requests.items[slot as usize];
+        let seen = self.seen.get(slot as usize).copied().unwrap_or_default();
         let attempt = Attempt { now, made, dice: Dice::new(self.plan.seed, number) };
         let state = &mut self.clients[keys[0].index()];
         let last_use = self.client.last_use().map(|span| first_at.saturating_add(span.short_nanos()));
