@@ -48,16 +48,15 @@ fn plan(text: &str) -> Plan {
     Plan::new(&source, &[]).expect("a valid scenario")
 }
 
-/// Clients that are refused and come back for ever: so many retries are pending at any time, and a
-/// thousand a second are admitted and replaced.
-fn storm(pending: u64, seconds: u64) -> Plan {
-    let mean = pending / 2_000;
+/// Clients that are refused and come back: so many retries are pending at any time, two thousand a
+/// second go out, and a hundred a second are admitted and replaced.
+fn storm(pending: u64) -> Plan {
     plan(&format!(
-        "limit = \"1000/1s\"\nduration = \"{seconds}s\"\nmax-events = 1000000000\n\
-         client = {{ retry = {{ exponential = {{ base = \"{base}ms\", cap = \"{base}ms\", jitter = \"full\" }} }} }}\n\
-         [[traffic]]\nburst = {{ requests = {pending} }}\n[[traffic]]\nsteady = {{ rate = \"1000/1s\" }}\n\
-         [[lane]]\ntoken-bucket = {{}}\n",
-        base = (mean * 1_000).max(1_000)
+        "limit = \"100/1s\"\nduration = \"2000s\"\nmax-events = 1000000000\n\
+         client = {{ retry = {{ exponential = {{ base = \"{pending}ms\", cap = \"{pending}ms\", jitter = \"full\" }} }} }}\n\
+         [[traffic]]\nburst = {{ requests = {pending} }}\ngroups = {{ who = \"all\" }}\n\
+         [[traffic]]\nsteady = {{ rate = \"100/1s\" }}\ngroups = {{ who = \"all\" }}\n\
+         [[lane]]\nkey = \"who\"\ntoken-bucket = {{ burst = 1 }}\n"
     ))
 }
 
@@ -74,7 +73,12 @@ fn drive(plan: &Plan) -> u64 {
     };
     let mut nobody = ();
     let lane = Lane::new(plan.lanes[0].clone(), &plan.workload());
-    let mut world = World::new(world_plan, lane, Stream::new(1, 0, None, Vec::new()), &mut nobody);
+    let mut world = World::new(
+        world_plan,
+        lane,
+        Stream::new(plan.traffic.columns.len(), plan.lanes[0].column, None, Vec::new()),
+        &mut nobody,
+    );
     let (mut step, mut verdicts) = (Step::default(), Verdicts::default());
     let mut known = 0;
     loop {
@@ -93,14 +97,14 @@ fn drive(plan: &Plan) -> u64 {
 /// The driver alone.
 #[divan::bench(sample_count = 5, sample_size = 1, args = [1_000, 1_000_000])]
 fn driver(bencher: divan::Bencher, pending: u64) {
-    let plan = storm(pending, if pending < 10_000 { 2_000 } else { 2_500 });
+    let plan = storm(pending);
     bencher.counter(ItemsCount::new(drive(&plan))).bench(|| drive(&plan));
 }
 
 /// The driver and all that a report is made of.
 #[divan::bench(sample_count = 5, sample_size = 1, args = [1_000, 1_000_000])]
 fn reported(bencher: divan::Bencher, pending: u64) {
-    let plan = storm(pending, if pending < 10_000 { 2_000 } else { 2_500 });
+    let plan = storm(pending);
     bencher
         .counter(ItemsCount::new(drive(&plan)))
         .bench(|| run(&plan, Options::default(), Extras::default(), &mut |_| true).expect("it runs").report.end_ns);

@@ -67,6 +67,21 @@ fn a_paper_prints_its_marks_and_draws_its_figure() {
     rlsim_in(folder.path(), &["paper", "aws-jitter", "-o", "f.csv"], b"").fails(2, &[".svg"]);
 }
 
+/// The course of a run goes to its end.
+#[test]
+fn a_course_is_drawn_over_time() {
+    let folder = folder();
+    let args = ["paper", "brooker-collapse", "--runs", "20", "-o", "f.svg", "-q"];
+    assert!(rlsim_in(folder.path(), &args, b"").stderr.is_empty());
+    let svg = std::fs::read_to_string(folder.path().join("f.svg")).expect("written");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed");
+    // A line for each of two lanes in two panels, with a point for each of sixteen spans.
+    let points =
+        |node: &roxmltree::Node<'_, '_>| node.attribute("points").map_or(0, |points| points.split(' ').count() - 1);
+    let lines = document.descendants().filter(|node| points(node) == 16).count();
+    assert_eq!(lines, 4);
+}
+
 /// A seed that is unlucky is not a mismatch, a wrong model is: exit 3.
 #[test]
 fn a_mismatch_is_told_by_the_status() {

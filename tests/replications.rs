@@ -119,3 +119,14 @@ fn many_runs_are_printed_and_written() {
     rlsim(&["run", "boundary", "--runs", "3", "--format", "csv"]).fails(2, &["--runs"]);
     rlsim(&["run", "boundary", "--runs", "1"]).fails(2, &["2"]);
 }
+
+/// A trace that can be read only once is kept for all runs.
+#[test]
+fn a_trace_from_standard_input_is_read_for_every_run() {
+    let folder = folder();
+    write(&folder, "s.toml", "limit = \"2/1s\"\n[[traffic]]\ntrace = { file = \"-\" }\n[[lane]]\ngcra = {}\n");
+    let ran = rlsim_in(folder.path(), &["run", "s.toml", "--runs", "3", "--json"], b"timestamp\n1\n1\n1\n2\n");
+    let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+    let attempts = &json["replications"]["lanes"][0]["figures"]["attempts"];
+    assert_eq!((attempts["mean"].as_f64(), attempts["deviation"].as_f64()), (Some(4.0), Some(0.0)));
+}

@@ -100,7 +100,8 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>, run
         files.push((path, kind(path)?, OutputFile::create(path)?));
     }
     let sheets = files.iter().any(|(_, kind, _)| matches!(kind, Kind::Svg));
-    let _spool = Spool::take(&mut plan, sheets)?;
+    // What is run again is read again.
+    let _spool = Spool::take(&mut plan, sheets || runs.is_some())?;
     let interrupted = interrupt_flag();
     let plan = &plan;
     let mut progress = Progress::new(args.quiet);

@@ -85,12 +85,14 @@ impl Pictures {
     fn count(&mut self, offset: u64, shown: Shown) {
         while offset >> self.shift >= BINS as u64 {
             self.shift += 1;
-            for i in 0..BINS / 2 {
+            // A short run doubles its bins often, and uses few.
+            let (used, half) = (self.used, self.used.div_ceil(2));
+            for i in 0..half {
                 let (a, b) = (self.counts[2 * i], self.counts[2 * i + 1]);
                 self.counts[i] = std::array::from_fn(|shown| a[shown] + b[shown]);
             }
-            self.counts[BINS / 2..].fill([0; 4]);
-            self.used = self.used.div_ceil(2);
+            self.counts[half..used].fill([0; 4]);
+            self.used = half;
         }
         let bin = (offset >> self.shift) as usize;
         self.counts[bin][shown as usize] += 1;
@@ -180,10 +182,9 @@ impl Outcomes {
         let per_second = |count: u64| (span > 0).then(|| count as f64 * 1e9 / span as f64);
         let drain = self.last_success.zip(self.first_sent).map(|(last, first)| last.abs_diff(first));
         let requests = self.succeeded + self.gave_up + self.unfinished;
-        let among = |percent: u64, of: u64| {
-            let rank = (u128::from(percent) * u128::from(of)).div_ceil(100) as u64;
-            (rank > 0 && rank <= self.succeeded).then(|| self.quantile(rank))
-        };
+        let rank = |percent: u64, of: u64| (u128::from(percent) * u128::from(of)).div_ceil(100) as u64;
+        let ranks = [self.succeeded, requests].map(|of| [rank(50, of), rank(95, of), rank(99, of)]);
+        let [times, times_all] = self.quantiles(ranks);
         let (served, successes): (u128, u128) = self.clients.iter().fold((0, 0), |(sum, squares), (_, good)| {
             (sum + u128::from(*good), squares + u128::from(*good) * u128::from(*good))
         });
@@ -201,15 +202,15 @@ impl Outcomes {
             drain_ns: drain,
             ideal_drain_ns: ideal.map(SimDuration::short_nanos),
             time_to_success_ns: WaitReport {
-                p50: among(50, self.succeeded),
-                p95: among(95, self.succeeded),
-                p99: among(99, self.succeeded),
+                p50: times[0],
+                p95: times[1],
+                p99: times[2],
                 max: (self.succeeded > 0).then_some(self.slowest),
             },
             time_to_success_all_ns: SuccessReport {
-                p50: among(50, requests),
-                p95: among(95, requests),
-                p99: among(99, requests),
+                p50: times_all[0],
+                p95: times_all[1],
+                p99: times_all[2],
                 max: (requests > 0 && self.succeeded == requests).then_some(self.slowest),
             },
             metric_bin_ns: self.bin,
@@ -234,17 +235,22 @@ impl Outcomes {
         }
     }
 
-    /// The time of the `rank`-th fastest success, within 0.1 %.
-    fn quantile(&self, rank: u64) -> u64 {
-        let mut left = rank;
+    /// The times of the successes with these ranks, the fastest being the first, within 0.1 %; nothing
+    /// where there are not so many.
+    fn quantiles(&self, ranks: [[u64; 3]; 2]) -> [[Option<u64>; 3]; 2] {
+        let mut found = [[None; 3]; 2];
+        let mut before = 0;
+        // Walking through the histogram takes long, so it is done once for all of them.
         for step in self.times.iter_recorded() {
-            let count = step.count_at_value();
-            if left <= count {
-                return step.value_iterated_to().min(self.slowest);
+            let last = before + step.count_at_value();
+            for (rank, found) in ranks.iter().flatten().zip(found.iter_mut().flatten()) {
+                if before < *rank && *rank <= last {
+                    *found = Some(step.value_iterated_to().min(self.slowest));
+                }
             }
-            left -= count;
+            before = last;
         }
-        self.slowest
+        found
     }
 
     /// Requests that ended before the run did, whatever way, and those that did not.

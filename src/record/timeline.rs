@@ -67,18 +67,21 @@ impl Timeline {
     fn reach(&mut self, at: i64) {
         while self.bin(at) >= BINS as u64 {
             self.shift += 1;
+            // A short run doubles its bins often, and uses few.
+            let (used, half) = (self.used, self.used.div_ceil(2));
             for bins in &mut self.lanes {
-                for i in 0..BINS / 2 {
+                for i in 0..half {
                     let mut sum = bins[2 * i];
                     sum += bins[2 * i + 1];
                     bins[i] = sum;
                 }
-                bins[BINS / 2..].fill(Counts::default());
+                bins[half..used].fill(Counts::default());
             }
-            for i in 0..BINS / 2 {
+            for i in 0..half {
                 self.split[i] = self.split[2 * i] + self.split[2 * i + 1];
             }
-            self.split[BINS / 2..].fill(0);
+            self.split[half..used].fill(0);
+            self.used = half;
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The event queue: a radix heap, whose cost an event grows with the bits of its distance in time and
-//! hardly with how many are pending.
+//! The event queue: a radix heap on digits of four bits, whose cost an event grows with the digits of
+//! its distance in time and hardly with how many are pending.
 //!
 //! Simulated time never runs backwards, which is all that a radix heap asks. The order is total:
 //! instant, class, sequence. What comes up at the present instant takes its place by its class.
@@ -43,6 +43,10 @@ impl Due {
     }
 }
 
+/// Events that lie in one bucket when they are shown as coming soon: enough for their memory to be
+/// fetched at the same time, and few enough for it to be there still.
+const SOON: std::ops::Range<usize> = 8..128;
+
 /// Pending events, the earliest first.
 #[derive(Debug)]
 pub struct EventQueue<T> {
@@ -50,23 +54,33 @@ pub struct EventQueue<T> {
     last: u64,
     /// Due at that instant, by class, in order.
     now: [VecDeque<T>; CLASSES],
-    /// Due later, by the highest bit in which their instants differ from `last`.
-    buckets: [Vec<(u64, T)>; 64],
+    /// Due later, by the highest digit in which their instants differ from `last`, and by that digit.
+    buckets: Box<[Vec<(u64, T)>; BUCKETS]>,
     /// For each bucket, the earliest in it.
-    earliest: [u64; 64],
-    /// Buckets that hold something, one bit each.
-    filled: u64,
+    earliest: Box<[u64; BUCKETS]>,
+    /// Places of digits of which some bucket holds something, one bit each.
+    places: u32,
+    /// For each place, the digits of which one does.
+    digits: [u16; PLACES],
     spare: Vec<(u64, T)>,
 }
+
+/// Bits of a digit: an event is moved at most once for each digit, and the buckets of all digits
+/// are to stay near.
+const DIGIT: u32 = 4;
+/// Digits of a time.
+const PLACES: usize = 64 / DIGIT as usize;
+const BUCKETS: usize = PLACES << DIGIT;
 
 impl<T> Default for EventQueue<T> {
     fn default() -> Self {
         Self {
             last: 0,
             now: std::array::from_fn(|_| VecDeque::new()),
-            buckets: std::array::from_fn(|_| Vec::new()),
-            earliest: [u64::MAX; 64],
-            filled: 0,
+            buckets: Box::new(std::array::from_fn(|_| Vec::new())),
+            earliest: Box::new([u64::MAX; BUCKETS]),
+            places: 0,
+            digits: [0; PLACES],
             spare: Vec::new(),
         }
     }
@@ -77,20 +91,24 @@ impl<T> EventQueue<T> {
     #[inline]
     pub fn push(&mut self, due: Due, event: T) {
         debug_assert!(due.at() >= self.last, "time never runs backwards");
-        self.put(due.0, event);
+        self.put((due.0, event));
     }
 
+    // Entries are moved as a whole: taken apart they would be put together again on the stack.
     #[inline]
-    fn put(&mut self, due: u64, event: T) {
-        let at = due >> 2;
+    fn put(&mut self, entry: (u64, T)) {
+        let (due, at) = (entry.0, entry.0 >> 2);
         if at <= self.last {
-            self.now[(due & 3) as usize].push_back(event);
+            self.now[(due & 3) as usize].push_back(entry.1);
             return;
         }
-        let bucket = 63 - (at ^ self.last).leading_zeros() as usize;
-        self.buckets[bucket].push((due, event));
+        let place = ((63 - (at ^ self.last).leading_zeros()) / DIGIT) as usize;
+        let digit = (at >> (place as u32 * DIGIT)) as usize & ((1 << DIGIT) - 1);
+        let bucket = place << DIGIT | digit;
+        self.buckets[bucket].push(entry);
         self.earliest[bucket] = self.earliest[bucket].min(due);
-        self.filled |= 1 << bucket;
+        self.places |= 1 << place;
+        self.digits[place] |= 1 << digit;
     }
 
     /// When the earliest event is due.
@@ -100,15 +118,29 @@ impl<T> EventQueue<T> {
         if let Some(class) = self.class() {
             return Some(Due(self.last << 2 | class as u64));
         }
-        (self.filled != 0).then(|| Due(self.earliest[self.filled.trailing_zeros() as usize]))
+        (self.places != 0).then(|| Due(self.earliest[self.first()]))
+    }
+
+    /// The bucket of the earliest event; some bucket holds one.
+    #[inline]
+    fn first(&self) -> usize {
+        let place = self.places.trailing_zeros() as usize;
+        place << DIGIT | self.digits[place].trailing_zeros() as usize
     }
 
     /// Takes the earliest event if it is due before `before`.
     #[inline]
     pub fn pop_before(&mut self, before: Due) -> Option<(Due, T)> {
+        self.pop_looking_ahead(before, |_| ())
+    }
+
+    /// The same; `soon` is shown events some time before they are taken, some of them more than once,
+    /// so that what they need can be fetched from memory meanwhile.
+    #[inline]
+    pub fn pop_looking_ahead(&mut self, before: Due, soon: impl FnMut(&T)) -> Option<(Due, T)> {
         let next = self.next().filter(|next| *next < before)?;
         if next.at() > self.last {
-            self.advance();
+            self.advance(soon);
         }
         let event = self.now[(next.0 & 3) as usize].pop_front()?;
         Some((next, event))
@@ -121,15 +153,20 @@ impl<T> EventQueue<T> {
     }
 
     /// Moves on to the earliest bucket's earliest instant.
-    fn advance(&mut self) {
-        let bucket = self.filled.trailing_zeros() as usize;
-        self.filled &= !(1 << bucket);
+    fn advance(&mut self, mut soon: impl FnMut(&T)) {
+        let bucket = self.first();
+        let (place, digit) = (bucket >> DIGIT, bucket & ((1 << DIGIT) - 1));
+        self.digits[place] &= !(1 << digit);
+        self.places &= !(u32::from(self.digits[place] == 0) << place);
         self.last = std::mem::replace(&mut self.earliest[bucket], u64::MAX) >> 2;
         std::mem::swap(&mut self.buckets[bucket], &mut self.spare);
         let mut events = std::mem::take(&mut self.spare);
-        // All buckets below are empty, so what was there first stays first.
-        for (due, event) in events.drain(..) {
-            self.put(due, event);
+        if SOON.contains(&events.len()) {
+            events.iter().for_each(|(_, event)| soon(event));
+        }
+        // All buckets of lower places are empty, so what was there first stays first.
+        for entry in events.drain(..) {
+            self.put(entry);
         }
         self.spare = events;
     }
@@ -143,7 +180,7 @@ impl<T> EventQueue<T> {
     /// Whether none is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.class().is_none() && self.filled == 0
+        self.class().is_none() && self.places == 0
     }
 }
 

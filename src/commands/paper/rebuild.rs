@@ -6,6 +6,7 @@ use crate::report::{LaneReplications, PaperPanel, PaperReport, PaperRow, PaperSe
 use crate::runner;
 use crate::scenario::{Override, Plan, ScenarioSource};
 use crate::sim::Options;
+use crate::time::SimDuration;
 
 /// Standard errors that two figures may lie apart.
 const ERRORS: f64 = 4.0;
@@ -177,15 +178,15 @@ fn panel(paper: &'static Paper, spec: &'static Panel, found: &[(&'static str, Re
 
 /// Rates in the middle of their spans: the conditions that are named `FIGURE-…`.
 fn course(figure: &str, lane: &LaneReplications) -> Vec<(f64, f64)> {
-    let seconds = |text: &str| text.trim_end_matches(']').trim_end_matches('s').parse::<f64>().ok();
+    let seconds = |text: &str| Some(text.parse::<SimDuration>().ok()?.short_nanos() as f64 / 1e9);
     let of_course = lane
         .conditions
         .iter()
         .filter(|condition| condition.name.strip_prefix(figure).is_some_and(|rest| rest.starts_with('-')));
     let mut points: Vec<(f64, f64)> = of_course
         .filter_map(|condition| {
-            let (from, until) = condition.figure.split_once('[')?.1.split_once("..")?;
-            Some(((seconds(from).unwrap_or(0.0) + seconds(until)?) / 2.0, condition.rate_per_s.mean))
+            let (from, until) = condition.figure.split_once('[')?.1.strip_suffix(']')?.split_once("..")?;
+            Some(((seconds(from)? + seconds(until)?) / 2.0, condition.rate_per_s.mean))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -75,10 +75,10 @@ fn legend(painter: &Painter<'_>, report: &PaperReport) {
     }
     let y = HEIGHT - 44;
     let mut x = MARGIN + NUMBERS;
-    let lines = format!(
-        "lines: mean of {} here",
-        if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs) }
-    );
+    let lines = match report.runs {
+        1 => "lines: one run here".to_owned(),
+        runs => format!("lines: mean of {runs} runs here"),
+    };
     painter.text((x, y), SMALL, palette::SOFT, Anchor::Start, &lines);
     if report.panels.iter().any(|panel| panel.series.iter().any(|series| !series.published.is_empty())) {
         x += SMALL.width(&lines) + 60;
@@ -108,7 +108,7 @@ impl Axes {
         let x = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
         let (low, high) = bounds(&mut points().map(|(_, y)| *y));
         let y = if panel.log {
-            (10_f64.powf(libm::log10(low.max(1e-9)).floor()), 10_f64.powf(libm::log10(high.max(1e-9)).ceil()))
+            (10_f64.powf(libm::log10(low.max(1e-9)).floor()), high.max(1e-9) * 1.5)
         } else {
             (0.0, if high > 0.0 { high * 1.08 } else { 1.0 })
         };
@@ -127,7 +127,7 @@ impl Axes {
     /// Values that are labelled upright.
     fn levels(&self) -> Vec<f64> {
         if self.log {
-            let (low, high) = (libm::log10(self.y.0).round() as i32, libm::log10(self.y.1).round() as i32);
+            let (low, high) = (libm::log10(self.y.0).round() as i32, libm::log10(self.y.1).floor() as i32);
             return (low..=high).map(|power| 10_f64.powi(power)).collect();
         }
         ticks(self.y, 7)

@@ -2,7 +2,6 @@
 
 use crate::limiter::KeyId;
 use crate::sim::client::{Failure, Memory};
-use crate::sim::response::Seen;
 
 /// Where a pending request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,6 @@ pub(super) struct Request {
     pub(super) source: u16,
     pub(super) phase: Phase,
     pub(super) memory: Memory,
-    pub(super) seen: Seen,
 }
 
 /// What is due.

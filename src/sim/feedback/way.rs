@@ -17,7 +17,7 @@ impl World<'_> {
         };
         if self.reads {
             let quota = self.quota(slot, now);
-            self.requests.items[slot as usize].seen = Seen { retry_after: None, quota };
+            self.see(slot, Seen { retry_after: None, quota });
         }
         self.write_down(slot, now, decision);
         let request = &mut self.requests.items[slot as usize];

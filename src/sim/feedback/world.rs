@@ -55,6 +55,8 @@ pub struct World<'a> {
     pub(super) reads: bool,
     queue: EventQueue<Event>,
     pub(super) requests: Places<Request>,
+    /// What the client of each request saw last, if clients look at all.
+    seen: Vec<Seen>,
     pub(super) releases: Places<Job>,
     thinkers: Places<Thinker>,
     clients: Vec<ClientState>,
@@ -98,6 +100,7 @@ impl<'a> World<'a> {
             backend: spec.map(Backend::new),
             queue: EventQueue::default(),
             requests: Places::new(),
+            seen: Vec::new(),
             releases: Places::new(),
             thinkers: Places::new(),
             clients: Vec::new(),
@@ -129,7 +132,7 @@ impl<'a> World<'a> {
         (self.lane, self.stopped)
     }
 
-    /// Events so far: attempts, answers, releases, departures.
+    /// Events so far: attempts, answers, releases, departures, each once.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events
@@ -178,7 +181,7 @@ impl<'a> World<'a> {
         let until = self.events.saturating_add(events);
         while self.events < until
             && !self.stopped
-            && let Some((due, event)) = self.queue.pop_before(Due::new(Due::MAX, Class::Retry))
+            && let Some((due, event)) = self.next(Due::new(Due::MAX, Class::Retry))
         {
             self.count(due, event)?;
         }
@@ -204,11 +207,23 @@ impl<'a> World<'a> {
 
     fn run_until(&mut self, before: Due) -> Result<(), Error> {
         while !self.stopped
-            && let Some((due, event)) = self.queue.pop_before(before)
+            && let Some((due, event)) = self.next(before)
         {
             self.count(due, event)?;
         }
         Ok(())
+    }
+
+    /// The earliest event, if it is due before `before`.
+    #[inline]
+    fn next(&mut self, before: Due) -> Option<(Due, Event)> {
+        let requests = &self.requests.items;
+        // Requests lie about in memory: a read that nothing waits for brings them near.
+        self.queue.pop_looking_ahead(before, |event| {
+            if let Event::Request { slot, .. } = event {
+                std::hint::black_box(requests[*slot as usize].generation);
+            }
+        })
     }
 
     fn count(&mut self, due: Due, event: Event) -> Result<(), Error> {
@@ -266,6 +281,7 @@ impl<'a> World<'a> {
         request.generation == generation && request.phase == Phase::Away
     }
 
+    #[inline(always)]
     pub(super) fn plan_event(&mut self, at: u64, class: Class, event: Event) {
         // What lies beyond the clock never happens.
         if at < Due::MAX {
@@ -290,7 +306,6 @@ impl<'a> World<'a> {
             source,
             phase: Phase::Resting,
             memory: Memory::default(),
-            seen: Seen::default(),
         };
         let generation = self.requests.free.last().map_or(0, |slot| self.requests.items[*slot as usize].generation);
         let slot = self.requests.put(Request { generation: generation.wrapping_add(1), ..request });
@@ -299,10 +314,12 @@ impl<'a> World<'a> {
             self.rest(slot, now.saturating_add(held));
             return Ok(None);
         }
+        self.events += 1;
         self.attempt(slot, now)
     }
 
     /// A request's next attempt is at `at`.
+    #[inline]
     fn rest(&mut self, slot: u32, at: u64) {
         let request = &mut self.requests.items[slot as usize];
         request.phase = Phase::Resting;
@@ -327,13 +344,14 @@ impl<'a> World<'a> {
         }
         let at = self.instant(now);
         let made = made + 1;
-        self.events += 1;
         self.witness.sent(at, keys[0], made);
         let decision = self.lane.decide(source, keys[1], at, cost);
         self.stream.push(Sent { at, cost, source, keys, decision })?;
+        if self.reads {
+            self.see(slot, Seen::default());
+        }
         let request = &mut self.requests.items[slot as usize];
         request.made = made;
-        request.seen = Seen::default();
         match decision {
             Decision::Deny => {
                 self.crowd += 1;
@@ -356,7 +374,7 @@ impl<'a> World<'a> {
         if self.reads {
             let quota = self.quota(slot, now);
             let retry_after = self.wait(slot, now);
-            self.requests.items[slot as usize].seen = Seen { retry_after, quota };
+            self.see(slot, Seen { retry_after, quota });
         }
         self.write_down(slot, now, Decision::Deny);
         let status = self.response.status;
@@ -366,9 +384,19 @@ impl<'a> World<'a> {
     pub(super) fn write_down(&mut self, slot: u32, now: u64, decision: Decision) {
         let at = self.instant(now);
         let Some(scribe) = &mut self.scribe else { return };
-        let Request { number, made, keys, cost, seen, .. } = self.requests.items[slot as usize];
+        let Request { number, made, keys, cost, .. } = self.requests.items[slot as usize];
         let arrival = (number & LATER == 0).then_some(number + 1);
-        scribe.answered(&Answered { arrival, made, at, keys, cost, decision, told: seen.retry_after }, &self.lane);
+        let told = self.seen.get(slot as usize).and_then(|seen| seen.retry_after);
+        scribe.answered(&Answered { arrival, made, at, keys, cost, decision, told }, &self.lane);
+    }
+
+    /// A client sees an answer.
+    pub(super) fn see(&mut self, slot: u32, seen: Seen) {
+        let slot = slot as usize;
+        if slot >= self.seen.len() {
+            self.seen.resize(slot + 1, Seen::default());
+        }
+        self.seen[slot] = seen;
     }
 
     /// What a client sees of its quota.
@@ -412,7 +440,8 @@ impl<'a> World<'a> {
 
     /// An answer is there, or none will come.
     pub(super) fn conclude(&mut self, slot: u32, now: u64, answer: Answer) {
-        let Request { number, made, first_at, keys, seen, mut memory, .. } = self.requests.items[slot as usize];
+        let Request { number, made, first_at, keys, mut memory, .. } = self.requests.items[slot as usize];
+        let seen = self.seen.get(slot as usize).copied().unwrap_or_default();
         let attempt = Attempt { now, made, dice: Dice::new(self.plan.seed, number) };
         let state = &mut self.clients[keys[0].index()];
         let last_use = self.client.last_use().map(|span| first_at.saturating_add(span.short_nanos()));
