@@ -29,7 +29,7 @@ fn brooker_collapse() {
 
 #[test]
 fn hotos21_retries() {
-    agrees(&["hotos21-retries", "--at", "140/1s,160/1s,280/1s"], 7);
+    agrees(&["hotos21", "--at", "140/1s,160/1s,280/1s"], 7);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn sre_throttling() {
 #[test]
 fn papers_are_listed_and_explain_themselves() {
     let all = rlsim(&["paper"]).clean();
-    let names = ["aws-jitter", "brooker-retries", "brooker-collapse", "hotos21-retries", "sre-throttling"];
+    let names = ["aws-jitter", "brooker-retries", "brooker-collapse", "hotos21", "sre-throttling"];
     for name in names {
         assert!(all.contains(name) && rlsim(&["list", "papers"]).clean().contains(name));
         assert!(rlsim(&["show", &format!("papers/{name}")]).clean().starts_with("title = "));

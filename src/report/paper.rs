@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct PaperReport {
     /// Its name here.
     pub paper: &'static str,
+    /// The scenario that it is rebuilt from.
+    pub model: &'static str,
     /// The lesson.
     pub title: String,
     /// Where it was published.

@@ -36,18 +36,14 @@ pub const EMBEDDED: &[Embedded] = embed![
     "metastable",
     "budget",
     "fragile-backend",
+    "aws-jitter",
     "nasa",
     "llm-tokens",
 ];
 
-/// The models of published results.
-pub const PAPERS: &[Embedded] = embed![
-    "papers/aws-jitter",
-    "papers/brooker-retries",
-    "papers/brooker-collapse",
-    "papers/hotos21-retries",
-    "papers/sre-throttling",
-];
+/// The models of published results, but for those that are among the others.
+pub const PAPERS: &[Embedded] =
+    embed!["papers/brooker-retries", "papers/brooker-collapse", "papers/hotos21", "papers/sre-throttling",];
 
 /// Traces that embedded scenarios read.
 const DATA: &[(&str, &[u8])] = &[
@@ -60,7 +56,9 @@ const DATA: &[(&str, &[u8])] = &[
 pub fn embedded(name: &str) -> Option<&'static Embedded> {
     let name = name.strip_prefix("scenarios/").unwrap_or(name);
     let name = name.strip_suffix(".toml").unwrap_or(name);
-    EMBEDDED.iter().chain(PAPERS).find(|scenario| scenario.name == name)
+    let name = name.strip_prefix("papers/").unwrap_or(name);
+    let of_paper = |scenario: &&Embedded| scenario.name.strip_prefix("papers/").unwrap_or(scenario.name) == name;
+    EMBEDDED.iter().chain(PAPERS).find(of_paper)
 }
 
 /// An embedded trace by its path relative to the scenarios.

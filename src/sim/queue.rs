@@ -54,6 +54,8 @@ pub struct EventQueue<T> {
     last: u64,
     /// Due at that instant, by class, in order.
     now: [VecDeque<T>; CLASSES],
+    /// Classes of which something is, one bit each.
+    present: u8,
     /// Due later, by the highest digit in which their instants differ from `last`, and by that digit.
     buckets: Box<[Vec<(u64, T)>; BUCKETS]>,
     /// For each bucket, the earliest in it.
@@ -77,6 +79,7 @@ impl<T> Default for EventQueue<T> {
         Self {
             last: 0,
             now: std::array::from_fn(|_| VecDeque::new()),
+            present: 0,
             buckets: Box::new(std::array::from_fn(|_| Vec::new())),
             earliest: Box::new([u64::MAX; BUCKETS]),
             places: 0,
@@ -100,6 +103,7 @@ impl<T> EventQueue<T> {
         let (due, at) = (entry.0, entry.0 >> 2);
         if at <= self.last {
             self.now[(due & 3) as usize].push_back(entry.1);
+            self.present |= 1 << (due & 3);
             return;
         }
         let place = ((63 - (at ^ self.last).leading_zeros()) / DIGIT) as usize;
@@ -115,8 +119,8 @@ impl<T> EventQueue<T> {
     #[inline]
     #[must_use]
     pub fn next(&self) -> Option<Due> {
-        if let Some(class) = self.class() {
-            return Some(Due(self.last << 2 | class as u64));
+        if self.present != 0 {
+            return Some(Due(self.last << 2 | u64::from(self.present.trailing_zeros())));
         }
         (self.places != 0).then(|| Due(self.earliest[self.first()]))
     }
@@ -142,14 +146,10 @@ impl<T> EventQueue<T> {
         if next.at() > self.last {
             self.advance(soon);
         }
-        let event = self.now[(next.0 & 3) as usize].pop_front()?;
+        let class = (next.0 & 3) as usize;
+        let event = self.now[class].pop_front()?;
+        self.present &= !(u8::from(self.now[class].is_empty()) << class);
         Some((next, event))
-    }
-
-    /// The first class of which something is due at the present instant.
-    #[inline]
-    fn class(&self) -> Option<usize> {
-        (0..CLASSES).find(|class| !self.now[*class].is_empty())
     }
 
     /// Moves on to the earliest bucket's earliest instant.
@@ -161,6 +161,15 @@ impl<T> EventQueue<T> {
         self.last = std::mem::replace(&mut self.earliest[bucket], u64::MAX) >> 2;
         std::mem::swap(&mut self.buckets[bucket], &mut self.spare);
         let mut events = std::mem::take(&mut self.spare);
+        if events.len() == 1 {
+            // The usual case with few pending.
+            if let Some((due, event)) = events.pop() {
+                self.now[(due & 3) as usize].push_back(event);
+                self.present |= 1 << (due & 3);
+            }
+            self.spare = events;
+            return;
+        }
         if SOON.contains(&events.len()) {
             events.iter().for_each(|(_, event)| soon(event));
         }
@@ -180,7 +189,7 @@ impl<T> EventQueue<T> {
     /// Whether none is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.class().is_none() && self.places == 0
+        self.present == 0 && self.places == 0
     }
 }
 

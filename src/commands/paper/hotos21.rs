@@ -12,7 +12,7 @@ const fn row(at: &'static str, lane: &'static str, quantity: Quantity, value: f6
 
 /// The paper.
 pub const PAPER: Paper = Paper {
-    name: "hotos21-retries",
+    name: "hotos21",
     source: "Bronson, Aghayev, Charapko, Zhu, \"Metastable Failures in Distributed Systems\", HotOS 2021",
     quirks: &[
         "second-hand: the paper's numbers are cited from two notes that agree; it has no code",

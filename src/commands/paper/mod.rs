@@ -31,7 +31,7 @@ const PAPERS: [&Paper; 5] =
 /// Names of the papers, and what each shows.
 pub fn list() -> Result<Vec<(String, String)>, Error> {
     let one = |paper: &&Paper| {
-        let source = ScenarioSource::load(&format!("papers/{}", paper.name))?;
+        let source = ScenarioSource::load(paper.model())?;
         Ok((paper.name.to_owned(), format!("{} ({})", Plan::new(&source, &[])?.title, paper.source)))
     };
     PAPERS.iter().map(one).collect()

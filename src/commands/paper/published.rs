@@ -1,8 +1,10 @@
 //! What a published result is made of.
 
+use crate::scenario::embedded;
+
 /// A published result, and how it is rebuilt.
 pub struct Paper {
-    /// Its name; its model is the scenario `papers/NAME`.
+    /// Its name.
     pub name: &'static str,
     /// Author, title, place, year.
     pub source: &'static str,
@@ -16,6 +18,13 @@ pub struct Paper {
     pub published: &'static [Published],
     /// Its picture.
     pub panels: &'static [Panel],
+}
+
+impl Paper {
+    /// The scenario that is its model.
+    pub fn model(&self) -> &'static str {
+        embedded(self.name).expect("every paper's model is in the program").name
+    }
 }
 
 /// What is varied from point to point.

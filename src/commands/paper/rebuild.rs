@@ -53,7 +53,7 @@ pub fn rebuild(
     options: Options,
     progress: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<PaperReport, Error> {
-    let source = ScenarioSource::load(&format!("papers/{}", paper.name))?;
+    let source = ScenarioSource::load(paper.model())?;
     let points = ask.points(paper)?;
     let set = |path: &str, value: String| Override::Set { path: path.split('.').map(str::to_owned).collect(), value };
     let mut found: Vec<(&'static str, Replications)> = Vec::new();
@@ -69,6 +69,7 @@ pub fn rebuild(
     let rows: Vec<PaperRow> = paper.published.iter().filter_map(|published| row(published, &found)).collect();
     Ok(PaperReport {
         paper: paper.name,
+        model: paper.model(),
         title,
         source: paper.source,
         quirks: paper.quirks.to_vec(),

@@ -17,7 +17,7 @@ pub fn paper(report: &PaperReport, options: TextOptions) -> String {
     paragraph(&mut out, report.source, width, "");
     let each = if report.varied.is_some() { " at each point" } else { "" };
     let runs = if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", count(u128::from(report.runs))) };
-    paragraph(&mut out, &format!("Rebuilt from scenario papers/{}, {runs}{each}.", report.paper), width, "");
+    paragraph(&mut out, &format!("Rebuilt from scenario {}, {runs}{each}.", report.model), width, "");
     out.push('\n');
     for quirk in &report.quirks {
         paragraph(&mut out, quirk, width, "  ");
