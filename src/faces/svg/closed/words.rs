@@ -121,20 +121,33 @@ fn told(spec: &Value) -> Option<String> {
 /// What stands behind the limiter.
 fn backend(spec: &Value) -> Option<String> {
     let backend = spec.get("backend")?;
-    let servers = match knob(backend, "servers") {
-        Some(one) if one == "1" => "1 server".to_owned(),
-        Some(servers) => format!("{servers} servers"),
-        None => "servers for all".to_owned(),
-    };
+    let timeout = || knob(backend, "timeout").map(|timeout| format!("timeout {timeout}"));
+    if let Some(row) = backend.get("optimistic") {
+        let mut parts = vec!["one row, optimistic concurrency".to_owned()];
+        parts.extend(knob(row, "hop").map(|hop| format!("messages of {hop}")));
+        parts.extend(timeout());
+        return Some(format!("backend: {}", parts.join(", ")));
+    }
     let service =
         backend.get("service").map(|service| match service.as_object().and_then(|kinds| kinds.iter().next()) {
             Some((kind, mean)) => format!("{kind} {}", mean.as_str().unwrap_or_default()).trim_end().to_owned(),
             None => service.as_str().unwrap_or_default().to_owned(),
         });
-    let service = service.or_else(|| knob(backend, "rate")).unwrap_or_default();
-    let queue = knob(backend, "queue").map_or_else(|| "endless queue".to_owned(), |queue| format!("queue of {queue}"));
-    let timeout = knob(backend, "timeout").map_or_else(String::new, |timeout| format!(", timeout {timeout}"));
-    Some(format!("backend: {servers}, {service}, {queue}{timeout}"))
+    let mut parts = Vec::new();
+    match knob(backend, "servers") {
+        Some(one) if one == "1" => parts.push("1 server".to_owned()),
+        Some(servers) => parts.push(format!("{servers} servers")),
+        // Nobody ever waits.
+        None => {}
+    }
+    parts.extend(service.or_else(|| knob(backend, "rate")));
+    if knob(backend, "servers").is_some() {
+        let queue = knob(backend, "queue").map(|queue| format!("queue of {queue}"));
+        parts.push(queue.unwrap_or_else(|| "endless queue".to_owned()));
+    }
+    parts.extend(knob(backend, "failure").map(|share| format!("a share of {share} fails")));
+    parts.extend(timeout());
+    Some(format!("backend: {}", parts.join(", ")))
 }
 
 /// Whether a lane was overloaded to its end.
