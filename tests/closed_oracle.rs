@@ -154,10 +154,14 @@ fn model(plan: &Plan, world: &World, end: i64) -> Model {
                 let (key, at) = (KeyId(arrival.ids[0]), SimTime::from_nanos(now));
                 let decision = lane.decide(arrival.source, key, at, arrival.cost);
                 model.asked.push((now, request as u64 + 1, attempt, decision));
-                if let Some(timeout) = world.backend.as_ref().and_then(|backend| backend.timeout)
+                if let Some(backend) = &world.backend
                     && decision != Decision::Deny
                 {
-                    model.put(now + timeout, 1, Event::Impatience { request, attempt });
+                    let late = world.deadline.map(|deadline| requests[request].first + deadline + 1);
+                    let patience = backend.timeout.map(|timeout| now + timeout).into_iter().chain(late).min();
+                    if let Some(at) = patience {
+                        model.put(at, 1, Event::Impatience { request, attempt });
+                    }
                 }
                 match decision {
                     Decision::Deny => {
@@ -309,7 +313,8 @@ fn world() -> impl Strategy<Value = World> {
         .prop_map(|(retry, max_attempts, deadline, round_trip, backend)| World {
             retry,
             max_attempts,
-            deadline,
+            // One within the round trip is an error.
+            deadline: deadline.map(|deadline| deadline.max(round_trip)),
             round_trip,
             backend,
         })

@@ -90,7 +90,7 @@ pub const WORDS: [(&str, &str); 22] = [
     ("goodput", "Requests answered while their client still waits, a second. Throughput counts all work done."),
     (
         "recovered",
-        "When the last bin ended in which retries outnumber first attempts, or fewer than half as many requests are answered in time as are first sent.",
+        "When the last bin ended in which retries outnumber first attempts, or requests given up those answered in time. A bin in which nothing happens while requests wait is as the one before it.",
     ),
     (
         "clumps",

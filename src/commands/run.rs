@@ -322,7 +322,8 @@ fn with_attempts(
         progress.tick(rows);
         !interrupted.load(Ordering::Relaxed)
     })?;
-    log.finish(&mut file).map_err(failed)?;
-    file.finish()?;
+    // A reader that went away is no failure.
+    unless_gone(log.finish(&mut file).map_err(failed))?;
+    unless_gone(file.finish())?;
     Ok(outcome)
 }

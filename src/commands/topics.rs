@@ -207,7 +207,8 @@ And, all optional:
   order         fifo, or lifo: the newest first.
   overflow      Who finds the queue full: reject, a 503 at once, or drop: no answer.
   timeout       How long a client waits for an attempt; its work is done all the same.
-  rejection-cost  Time of a server that each rejection takes: "0s".
+  rejection-cost  Time of a server that each rejection takes, added to the next request
+                that one begins: "0s".
   stall         { from = "20s", until = "30s" }: servers stand still.
   brown-out     { from, until, factor = 0.2 }: servers do that part of their work.
 
@@ -215,7 +216,7 @@ And, all optional:
                 { exponential = "10ms" }, or the size of a normal one,
                 { normal = { hop = "10ms", deviation = "2ms" } }.
   failure       An attempt fails with this probability, after its service: 0.3.
-  optimistic    { hop = "10ms", deviation = "2ms" }, instead of all but timeout: a row
+  optimistic    { hop = "10ms", deviation = "2ms" }, instead of all others: a row
                 that clients read, and write if nobody has written since; who meets a
                 conflict is refused. Each message takes |Normal(hop, deviation)|.
 
@@ -298,8 +299,8 @@ and lane; `-` is standard output, instead of the report.
   full_ns         Time until its key is as one never seen.
   status headers  Where a lane states a response: what its client sees.
 
-In a closed loop, arrival is the number of the request's first attempt; it is empty for
-later requests of a closed population.
+In a closed loop rows are ordered by time and lane, and arrival is the number of the
+request's first attempt; it is empty for later requests of a closed population.
 
 Example, all keys that a lane refused, with how often:
   rlsim replay requests.csv --limit 100/1m --key client --algorithm gcra --decisions - |
@@ -344,13 +345,13 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     succeeded gave_up   requests answered in time; whose client stopped trying
     goodput_per_s throughput_per_s   answers in time, and work done, a second
     drain_ns ideal_drain_ns   first attempt to last success; the least the limit allows
-    time_to_success_ns   of requests that succeeded: p50, p95, p99, max
+    time_to_success_ns   of requests that succeeded: p50, p95, p99 within 0.1 %, max
     time_to_success_all_ns   of all, null: never
     metric_bin_ns most_attempts most_retries   bins, and the most in one
     peak_to_mean dispersion   of attempts a bin: most over mean, variance over mean
     jain            fairness over keys by successes: 1 if equal
-    overloaded_bins recovered_ns   bins with more retries than first attempts, or fewer
-                    answers in time than half of these; the last one's end, null: never
+    overloaded_bins recovered_ns   bins with more retries than first attempts, or more
+                    requests given up than answered; the last one's end, null: never
     loop_timeline   from_ns, bin_ns, then first, retries, good, served in each bin
     same_as         the first lane whose every decision is equal
     fingerprint     64 bits over all decisions: equal runs have equal ones

@@ -27,6 +27,8 @@ pub struct Outcomes {
     slowest: u64,
     /// For each client, its requests that ended, and those of them that succeeded.
     clients: Vec<(u64, u64)>,
+    /// Requests that were sent and have not ended.
+    pending: u64,
     /// The metric bin that is being counted.
     open: Bin,
     bins: BinStatistics,
@@ -40,13 +42,17 @@ struct Bin {
     first: u64,
     retries: u64,
     good: u64,
+    gave_up: u64,
 }
 
 impl Bin {
-    /// Whether retries outnumber first attempts, or fewer than half as many requests are answered in
-    /// time as are made.
+    /// Whether retries outnumber first attempts, or requests given up those answered in time.
     const fn is_overloaded(&self) -> bool {
-        self.retries > self.first || self.good * 2 < self.first
+        self.retries > self.first || self.gave_up > self.good
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.first + self.retries + self.good + self.gave_up == 0
     }
 }
 
@@ -119,6 +125,7 @@ impl Outcomes {
             times: Histogram::new(3).expect("three digits are a valid precision"),
             slowest: 0,
             clients: Vec::new(),
+            pending: 0,
             open: Bin::default(),
             bins: BinStatistics::default(),
             pictures: Pictures { shift: 0, used: 0, counts: vec![[0; 4]; BINS] },
@@ -140,14 +147,28 @@ impl Outcomes {
         let number = self.offset(at) / self.bin;
         if number != self.open.number {
             self.close();
+            self.wait(number);
             self.open.number = number;
         }
         &mut self.open
     }
 
+    /// Nothing happens until bin `number`: what was overloaded is so still, while requests wait.
+    fn wait(&mut self, number: u64) {
+        let next = self.open.number + 1;
+        if self.pending > 0 && number > next && self.bins.overloaded == Some(next - 1) {
+            self.bins.overloaded = Some(number - 1);
+            self.bins.overloaded_bins += number - next;
+        }
+    }
+
     /// Counts the open bin.
     fn close(&mut self) {
-        let open = std::mem::take(&mut self.open);
+        let number = self.open.number;
+        let open = std::mem::replace(&mut self.open, Bin { number, ..Bin::default() });
+        if open.is_empty() {
+            return;
+        }
         let count = open.first + open.retries;
         if count > 0 {
             self.bins.first.get_or_insert(open.number);
@@ -166,6 +187,9 @@ impl Outcomes {
     #[must_use]
     pub fn finish(mut self, end: Option<SimTime>, ideal: Option<SimDuration>, partial: bool) -> LoopReport {
         self.close();
+        if let Some(end) = end.map(|end| self.offset(end).div_ceil(self.bin)) {
+            self.wait(end);
+        }
         assert!(partial || self.first_attempts <= self.succeeded + self.gave_up + self.unfinished, "all requests end");
         let BinStatistics { first, squares, most, most_retries, overloaded, overloaded_bins } = self.bins;
         let last_bin = self.offset(SimTime::from_nanos(self.last_sent)) / self.bin;
@@ -173,7 +197,11 @@ impl Outcomes {
         let mean = self.attempts as f64 / bins.max(1) as f64;
         let variance = squares as f64 / bins.max(1) as f64 - mean * mean;
         let end_offset = end.map(|end| self.offset(end));
-        let stuck = overloaded.zip(end_offset).is_some_and(|(last, end)| last + 1 >= end.div_ceil(self.bin));
+        // The last bin may be a short one, and empty: the one before it tells as much.
+        let stuck = partial
+            || overloaded
+                .zip(end_offset)
+                .is_some_and(|(last, end)| last + 1 + u64::from(end % self.bin > 0) >= end.div_ceil(self.bin));
         let recovered_ns = (!stuck).then(|| overloaded.map_or(0, |last| (last + 1).saturating_mul(self.bin)));
         let span = end_offset.unwrap_or_else(|| {
             let last = self.last_success.unwrap_or(self.last_sent).max(self.last_sent);
@@ -269,6 +297,7 @@ impl Witness for Outcomes {
         if made == 1 {
             self.first_attempts += 1;
             self.bin(at).first += 1;
+            self.pending += 1;
             self.pictures.count(offset, Shown::First);
         } else {
             self.bin(at).retries += 1;
@@ -298,8 +327,15 @@ impl Witness for Outcomes {
                 self.times.record(time).expect("the histogram grows to any time");
                 self.pictures.count(self.offset(at), Shown::Good);
             }
-            Ending::GaveUp => self.gave_up += 1,
+            Ending::GaveUp => {
+                self.gave_up += 1;
+                self.bin(at).gave_up += 1;
+            }
             Ending::Unfinished => self.unfinished += 1,
+        }
+        // What the run's end cuts off still waits.
+        if ending != Ending::Unfinished {
+            self.pending = self.pending.saturating_sub(1);
         }
     }
 }

@@ -40,8 +40,8 @@ pub struct LoopReport {
     pub dispersion: Option<f64>,
     /// Fairness over clients by successes: 1 if all have the same, k/n if k of n share them.
     pub jain: Option<f64>,
-    /// Bins in which retries outnumber first attempts, or fewer than half as many requests are
-    /// answered in time as are made.
+    /// Bins in which retries outnumber first attempts, or requests given up those answered in time;
+    /// and those after them in which nothing happens while requests wait.
     pub overloaded_bins: u64,
     /// When the last of them ended; 0 if there is none; absent if that was not before the run's end.
     pub recovered_ns: Option<u64>,

@@ -115,7 +115,9 @@ pub fn findings(
         found.last_sent_ns = found.last_sent_ns.max(Some(last));
         let mut own = recording.finish(traffic, &[lane], &spec, &plan.column_names);
         let mut report = own.lanes.pop().expect("one lane was recorded");
-        let one_key = report.state.keys <= 1;
+        // Of a crowd that comes at once and shares a key: else arrivals or keys decide, too.
+        let crowd = found.offered.first_ns == found.offered.last_ns && plan.populations().iter().all(Option::is_none);
+        let one_key = report.state.keys <= 1 && crowd;
         let ideal = one_key.then(|| ideal_drain(&limiter, found.offered.cost)).flatten();
         let closed: LoopReport = outcomes.finish(end, ideal, stopped);
         report.requests = ended + unfinished;

@@ -175,6 +175,15 @@ impl Traffic<'_> {
             Pattern::Ramp { rate, to }
         } else if let Some(b) = &t.clients {
             let b = b.get_ref();
+            let count = *b.count.get_ref();
+            if count == 0 || count > MAX_KEYS {
+                return Err(self.error(
+                    b.count.span(),
+                    format!("{count} clients"),
+                    "out of range",
+                    &format!("write a number from 1 to {MAX_KEYS}"),
+                ));
+            }
             if b.think.get_ref().0.is_zero() {
                 return Err(self.error(
                     b.think.span(),
@@ -186,7 +195,7 @@ impl Traffic<'_> {
             if !ends {
                 return Err(endless(kind));
             }
-            Pattern::Clients { count: *b.count.get_ref(), think: b.think.get_ref().0 }
+            Pattern::Clients { count, think: b.think.get_ref().0 }
         } else {
             unreachable!("exactly one kind was found and it is not a trace")
         };

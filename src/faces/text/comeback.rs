@@ -88,7 +88,7 @@ fn recovered(lanes: &[&LaneReport]) -> Option<String> {
     if over.is_empty() {
         let who = if lanes.len() == 1 { lanes[0].name.clone() } else { "every lane".to_owned() };
         return Some(format!(
-            "In {who} first attempts outnumber retries in every {bin}, and most are answered in time: nothing had to recover."
+            "In {who} retries never outnumber first attempts within {bin}, nor failures answers: nothing had to recover."
         ));
     }
     let groups = by(&over, |lane| closed(lane).and_then(|l| l.recovered_ns));
@@ -112,7 +112,7 @@ fn recovered(lanes: &[&LaneReport]) -> Option<String> {
     let others =
         if untold > 0 { format!(" ({} between)", plural(untold as u128, "other lane")) } else { String::new() };
     Some(format!(
-        "Retries outnumber first attempts, or fewer than half are answered in time: {}{others}.",
+        "Retries outnumber first attempts, or more requests fail than are answered: {}{others}.",
         parts.join("; ")
     ))
 }

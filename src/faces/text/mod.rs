@@ -139,7 +139,7 @@ fn paragraph(out: &mut String, text: &str, width: usize, indent: &str) {
 fn legend(report: &Report) -> String {
     let bin = report.lanes.iter().find_map(|lane| lane.closed.as_ref()).map_or(0, |closed| closed.metric_bin_ns);
     format!(
-        "each: attempts a request; done: answered in time; p50, p99: time to that of all requests; recovered: from when on retries no longer outnumber first attempts; clumps: variance over mean of attempts in {}, 1 if they know nothing of each other",
+        "each: attempts a request; done: answered in time; p50, p99: time to that of all requests; recovered: from when on neither retries outnumber first attempts nor failures answers; clumps: variance over mean of attempts in {}, 1 if they know nothing of each other (a first burst counts, too)",
         span(bin)
     )
 }

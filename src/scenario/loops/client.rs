@@ -38,6 +38,16 @@ impl Loops<'_> {
         {
             return Err(self.error(stated.span(), "a deadline of zero", "no answer comes in time", "leave it out"));
         }
+        if let (Some(stated), Some(round_trip)) = (&t.deadline, &t.round_trip)
+            && span(stated) < span(round_trip)
+        {
+            return Err(self.error(
+                stated.span(),
+                format!("a deadline of {} within a round trip of {}", span(stated), span(round_trip)),
+                "no answer comes in time",
+                "a deadline is counted from the first attempt to its answer",
+            ));
+        }
         Ok(ClientSpec {
             retry,
             max_attempts: t.max_attempts.as_ref().map(|stated| *stated.get_ref()),

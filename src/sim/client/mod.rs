@@ -102,6 +102,10 @@ pub enum Failure {
 pub struct Memory {
     /// The delay before the last attempt, in nanoseconds.
     pub slept: u64,
+    /// Whether its budget counts it among those that are retried.
+    pub retried: bool,
+    /// Whether it is counted among those that are refused now.
+    pub refused: bool,
     /// What the last attempt took from a quota of retries.
     pub paid: u16,
 }
@@ -262,7 +266,7 @@ impl ClientSpec {
             throttle.succeeded(attempt, memory);
         }
         if let Some(budget) = &mut client.budget {
-            budget.finished(attempt.made > 1);
+            budget.finished(memory.retried);
         }
         if let Some(rate) = &mut client.rate {
             rate.answered(attempt.now, false);
@@ -271,9 +275,9 @@ impl ClientSpec {
     }
 
     /// A request ended without success.
-    pub fn gave_up(&self, client: &mut ClientState, made: u32) {
+    pub fn gave_up(&self, client: &mut ClientState, memory: &Memory) {
         if let Some(budget) = &mut client.budget {
-            budget.finished(made > 1);
+            budget.finished(memory.retried);
         }
     }
 
@@ -286,7 +290,8 @@ impl ClientSpec {
         }
     }
 
-    /// An attempt failed: after how many nanoseconds the next one goes out, if one does.
+    /// An attempt failed: after how many nanoseconds the next one goes out, if one does, not later
+    /// than at `last`.
     pub fn failed(
         &self,
         client: &mut ClientState,
@@ -294,6 +299,7 @@ impl ClientSpec {
         failure: Failure,
         seen: &Seen,
         memory: &mut Memory,
+        last: u64,
     ) -> Option<u64> {
         self.look(client, attempt.now, seen);
         if let Some(rate) = &mut client.rate {
@@ -304,17 +310,21 @@ impl ClientSpec {
         if self.most_attempts().is_some_and(|most| attempt.made >= most) || throttled {
             return None;
         }
+        // What the deadline forbids costs nothing.
+        if attempt.now.saturating_add(delay) > last {
+            return None;
+        }
         if let Some(throttle) = &mut client.throttle
             && !throttle.pay(failure, memory)
         {
             return None;
         }
         if let Some(budget) = &mut client.budget
-            && !budget.withdraw(attempt.now, attempt.made > 1)
+            && !budget.withdraw(attempt.now, memory.retried)
         {
             return None;
         }
-        memory.slept = delay;
+        (memory.slept, memory.retried) = (delay, true);
         Some(delay)
     }
 

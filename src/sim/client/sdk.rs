@@ -125,8 +125,8 @@ impl Sdk {
             }
             Self::Urllib328 => match failure {
                 // Only with a wait in the answer; more than six hours is cut to that.
-                Failure::Denied { .. } => Some(seen.retry_after?.min(21_600 * SECOND)),
-                Failure::Rejected => None,
+                Failure::Denied { status: 413 | 429 | 503 } => Some(seen.retry_after?.min(21_600 * SECOND)),
+                Failure::Denied { .. } | Failure::Rejected => None,
                 Failure::TimedOut => Some(0),
             },
             Self::Stripe161 => {
@@ -198,7 +198,7 @@ mod tests {
                 .filter(|request| {
                     let attempt = Attempt { now: 0, made: 1, dice: Dice::new(1, *request) };
                     let (seen, mut memory) = (Seen::default(), Memory::default());
-                    spec.failed(&mut client, &attempt, failure, &seen, &mut memory).is_some()
+                    spec.failed(&mut client, &attempt, failure, &seen, &mut memory, u64::MAX).is_some()
                 })
                 .count()
         };
@@ -223,7 +223,7 @@ mod tests {
                     spec.succeeded(&mut client, &attempt, &memory, &seen);
                     return made;
                 }
-                if spec.failed(&mut client, &attempt, UNAVAILABLE, &seen, &mut memory).is_none() {
+                if spec.failed(&mut client, &attempt, UNAVAILABLE, &seen, &mut memory, u64::MAX).is_none() {
                     return made;
                 }
             }
@@ -237,7 +237,8 @@ mod tests {
             let mut memory = Memory::default();
             let dice = Dice::new(1, 1);
             let retried = (1..=2).all(|made| {
-                spec.failed(&mut client, &Attempt { now: 0, made, dice }, UNAVAILABLE, &seen, &mut memory).is_some()
+                spec.failed(&mut client, &Attempt { now: 0, made, dice }, UNAVAILABLE, &seen, &mut memory, u64::MAX)
+                    .is_some()
             });
             if retried {
                 spec.succeeded(&mut client, &Attempt { now: 0, made: 3, dice }, &memory, &seen);

@@ -5,6 +5,7 @@
 //! the worlds need nothing of each other, so each is advanced by one thread at a time.
 
 mod pending;
+mod refusal;
 mod stream;
 mod way;
 mod witness;
@@ -42,7 +43,8 @@ pub fn feedback(
     let mut verdicts: Vec<Verdicts> = worlds.iter().map(|_| Verdicts::default()).collect();
     loop {
         feeder.fill(&mut step, options.batch)?;
-        let ended = step.batch.is_empty();
+        // Once every world is stopped, nobody asks for what is still to come.
+        let ended = step.batch.is_empty() || worlds.iter().all(World::is_stopped);
         if !progress(&step) {
             return Ok(());
         }

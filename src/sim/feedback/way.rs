@@ -24,8 +24,13 @@ impl World<'_> {
         request.phase = Phase::Away;
         request.generation = request.generation.wrapping_add(1);
         let (generation, made) = (request.generation, request.made);
-        if let Some(timeout) = self.timeout {
-            self.plan_event(now.saturating_add(timeout), Class::Change, Event::Request { slot, generation });
+        if self.backend.is_some() {
+            // Just after the deadline no answer is waited for, either.
+            let last = self.client.last_use().map(|span| request.first_at.saturating_add(span.short_nanos() + 1));
+            let patience = self.timeout.map(|timeout| now.saturating_add(timeout)).into_iter().chain(last).min();
+            if let Some(patience) = patience {
+                self.plan_event(patience, Class::Change, Event::Request { slot, generation });
+            }
         }
         let job = Job { slot, generation, dice, made };
         if wait == 0 {

@@ -2,16 +2,16 @@
 
 use super::pending::{Answer, Event, Phase, Places, Request, Thinker};
 use super::stream::{Sent, Stream};
-use super::witness::{Answered, Ending, Scribe, Witness};
+use super::witness::{Ending, Scribe, Witness};
 use crate::error::Error;
 use crate::limiter::Interval;
 use crate::limiter::{Decision, Verdicts};
 use crate::sim::backend::Overflow;
 use crate::sim::backend::{Backend, Job};
-use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Draw, Failure, Memory};
+use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Failure, Memory};
 use crate::sim::lane::Lane;
 use crate::sim::queue::{Class, Due, EventQueue};
-use crate::sim::response::{QuotaHeaders, ResponseSpec, RetryAfter, Seen, Spread};
+use crate::sim::response::{ResponseSpec, Seen, Spread};
 use crate::sim::step::Step;
 use crate::time::{SimDuration, SimTime};
 
@@ -40,31 +40,32 @@ pub struct Population {
 }
 
 /// Set in the numbers of later requests of a closed population.
-const LATER: u64 = 1 << 63;
+pub(super) const LATER: u64 = 1 << 63;
 
 /// One lane and all that answers to it.
 pub struct World<'a> {
     pub(super) plan: WorldPlan,
     pub(super) lane: Lane,
-    response: ResponseSpec,
+    pub(super) response: ResponseSpec,
     pub(super) client: ClientSpec,
     pub(super) backend: Option<Backend>,
     pub(super) overflow: Overflow,
     pub(super) timeout: Option<u64>,
-    interval: Option<Interval>,
+    pub(super) interval: Option<Interval>,
     pub(super) reads: bool,
     queue: EventQueue<Event>,
     pub(super) requests: Places<Request>,
     /// What the client of each request saw last, if clients look at all.
-    seen: Vec<Seen>,
+    pub(super) seen: Vec<Seen>,
     pub(super) releases: Places<Job>,
     thinkers: Places<Thinker>,
     clients: Vec<ClientState>,
     fresh: ClientState,
     /// For each key, the instant that the last refusal was promised, in nanoseconds since the origin.
-    promised: Vec<u64>,
+    pub(super) promised: Vec<u64>,
     /// Requests that failed and will be sent again, or have just been refused.
-    crowd: u64,
+    /// For each key of the lane, units of those that are refused now and will be sent again.
+    pub(super) crowd: Vec<u64>,
     end: u64,
     events: u64,
     stopped: bool,
@@ -73,7 +74,7 @@ pub struct World<'a> {
     pub(super) waiting: u64,
     stream: Stream<'a>,
     pub(super) witness: &'a mut dyn Witness,
-    scribe: Option<Box<dyn Scribe + 'a>>,
+    pub(super) scribe: Option<Box<dyn Scribe + 'a>>,
 }
 
 impl<'a> World<'a> {
@@ -105,7 +106,7 @@ impl<'a> World<'a> {
             thinkers: Places::new(),
             clients: Vec::new(),
             promised: Vec::new(),
-            crowd: 0,
+            crowd: Vec::new(),
             end,
             events: 0,
             stopped: false,
@@ -124,6 +125,12 @@ impl<'a> World<'a> {
         self.reads = self.response.tells();
         self.scribe = Some(scribe);
         self
+    }
+
+    /// Whether it has been.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// The lane, and whether the world was stopped after its most events.
@@ -156,6 +163,15 @@ impl<'a> World<'a> {
         let column = self.lane.plan().column;
         for row in 0..batch.len() {
             let at = batch.at[row].since(self.plan.origin).short_nanos();
+            if at >= Due::MAX {
+                return Err(Error::Range {
+                    message: format!(
+                        "arrival number {} comes {} after the first: a closed loop lasts at most 146 years",
+                        batch.first + row as u64 + 1,
+                        SimDuration::from_nanos(at)
+                    ),
+                });
+            }
             self.run_until(Due::new(at, Class::Arrival))?;
             let thinker = Thinker {
                 keys: [batch.keys[0][row], batch.keys[column][row]],
@@ -228,7 +244,7 @@ impl<'a> World<'a> {
 
     fn count(&mut self, due: Due, event: Event) -> Result<(), Error> {
         self.events += 1;
-        self.stopped = self.events >= self.plan.max_events;
+        self.stopped |= self.events >= self.plan.max_events;
         self.happen(due.at(), event)
     }
 
@@ -315,6 +331,7 @@ impl<'a> World<'a> {
             return Ok(None);
         }
         self.events += 1;
+        self.stopped |= self.events >= self.plan.max_events;
         self.attempt(slot, now)
     }
 
@@ -332,13 +349,15 @@ impl<'a> World<'a> {
     fn attempt(&mut self, slot: u32, now: u64) -> Result<Option<Decision>, Error> {
         let Request { number, cost, keys, made, source, .. } = self.requests.items[slot as usize];
         let dice = Dice::new(self.plan.seed, number);
-        self.crowd -= u64::from(made > 0);
+        self.leave_crowd(slot);
         if now >= self.end {
             self.end_request(slot, now, Ending::Unfinished);
             return Ok(None);
         }
         let state = &mut self.clients[keys[0].index()];
         if !self.client.lets_out(state, &Attempt { now, made, dice }) {
+            let memory = self.requests.items[slot as usize].memory;
+            self.client.gave_up(state, &memory);
             self.end_request(slot, now, Ending::GaveUp);
             return Ok(None);
         }
@@ -350,13 +369,13 @@ impl<'a> World<'a> {
         if self.reads {
             self.see(slot, Seen::default());
         }
-        let request = &mut self.requests.items[slot as usize];
-        request.made = made;
+        self.requests.items[slot as usize].made = made;
         match decision {
             Decision::Deny => {
-                self.crowd += 1;
+                self.join_crowd(slot);
                 if self.reads && matches!(self.response.spread, Spread::Crowd(_)) {
                     // How many are refused at this instant is known at its end.
+                    let request = &mut self.requests.items[slot as usize];
                     request.phase = Phase::Refused;
                     let generation = request.generation;
                     self.plan_event(now, Class::Retry, Event::Request { slot, generation });
@@ -367,75 +386,6 @@ impl<'a> World<'a> {
             Decision::Allow | Decision::Delay(_) => self.admit(slot, now, decision, dice),
         }
         Ok(Some(decision))
-    }
-
-    /// Answers an attempt that was refused at `now`.
-    fn refuse(&mut self, slot: u32, now: u64) {
-        if self.reads {
-            let quota = self.quota(slot, now);
-            let retry_after = self.wait(slot, now);
-            self.see(slot, Seen { retry_after, quota });
-        }
-        self.write_down(slot, now, Decision::Deny);
-        let status = self.response.status;
-        self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
-    }
-
-    pub(super) fn write_down(&mut self, slot: u32, now: u64, decision: Decision) {
-        let at = self.instant(now);
-        let Some(scribe) = &mut self.scribe else { return };
-        let Request { number, made, keys, cost, .. } = self.requests.items[slot as usize];
-        let arrival = (number & LATER == 0).then_some(number + 1);
-        let told = self.seen.get(slot as usize).and_then(|seen| seen.retry_after);
-        scribe.answered(&Answered { arrival, made, at, keys, cost, decision, told }, &self.lane);
-    }
-
-    /// A client sees an answer.
-    pub(super) fn see(&mut self, slot: u32, seen: Seen) {
-        let slot = slot as usize;
-        if slot >= self.seen.len() {
-            self.seen.resize(slot + 1, Seen::default());
-        }
-        self.seen[slot] = seen;
-    }
-
-    /// What a client sees of its quota.
-    pub(super) fn quota(&self, slot: u32, now: u64) -> Option<(u64, u64)> {
-        let key = self.requests.items[slot as usize].keys[1];
-        self.response.quota(&self.lane.level(key, self.instant(now)))
-    }
-
-    /// The wait that a client is told.
-    fn wait(&mut self, slot: u32, now: u64) -> Option<u64> {
-        let Request { keys: [_, key], cost, number, made, .. } = self.requests.items[slot as usize];
-        if self.response.retry_after == RetryAfter::None {
-            return None;
-        }
-        let (at, dice) = (self.instant(now), Dice::new(self.plan.seed, number));
-        let mut wait = self.lane.retry_after(key, at, cost)?.short_nanos();
-        if self.response.headers == QuotaHeaders::Ietf {
-            // The wait is not to be shorter than the time until there is more.
-            wait = wait.max(self.lane.level(key, at).next.short_nanos());
-        }
-        if self.response.retry_after == RetryAfter::Reserved
-            && let Some(interval) = self.interval
-        {
-            if key.index() >= self.promised.len() {
-                self.promised.resize(key.index() + 1, 0);
-            }
-            let promised = &mut self.promised[key.index()];
-            let next = promised.saturating_add(interval.nanos(cost));
-            *promised = next.max(now.saturating_add(wait)).min(Due::MAX);
-            wait = *promised - now;
-        }
-        let most = match self.response.spread {
-            Spread::Fixed(span) => span.short_nanos(),
-            Spread::Crowd(thousandths) => self.interval.map_or(0, |interval| {
-                let nanos = u128::from(interval.nanos(self.crowd)) * u128::from(thousandths) / 1000;
-                u64::try_from(nanos).unwrap_or(Due::MAX)
-            }),
-        };
-        self.response.told(at, wait.saturating_add(dice.up_to(Draw::Spread, made, most)))
     }
 
     /// An answer is there, or none will come.
@@ -453,23 +403,22 @@ impl<'a> World<'a> {
             }
             Answer::Failure(failure) => failure,
         };
-        let refused = matches!(failure, Failure::Denied { .. });
-        let Some(delay) = self.client.failed(state, &attempt, failure, &seen, &mut memory) else {
-            self.client.gave_up(state, made);
-            self.crowd -= u64::from(refused);
+        let last = last_use.unwrap_or(u64::MAX);
+        let Some(delay) = self.client.failed(state, &attempt, failure, &seen, &mut memory, last) else {
+            self.client.gave_up(state, &memory);
+            self.leave_crowd(slot);
             return self.end_request(slot, now, Ending::GaveUp);
         };
         // The send rate of an adaptive client holds retries back, too.
         let again = now.saturating_add(delay);
         let held = self.client.hold(state, again);
         let again = again.saturating_add(held);
-        if last_use.is_some_and(|last| again > last) {
-            self.client.gave_up(state, made);
-            self.crowd -= u64::from(refused);
+        if again > last {
+            self.client.gave_up(state, &memory);
+            self.leave_crowd(slot);
             return self.end_request(slot, now, Ending::GaveUp);
         }
         self.requests.items[slot as usize].memory = memory;
-        self.crowd += u64::from(!refused);
         self.rest(slot, again);
     }
 
