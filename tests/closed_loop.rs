@@ -517,3 +517,97 @@ fn quantiles_of_the_time_to_success() {
         assert!((found / expected - 1.0).abs() <= 1e-3, "{found}, not {expected}");
     }
 }
+
+/// Whoever waits at the end has not recovered, however still it is: exponential waves at 1, 3, 7, 15 s
+/// leave whole seconds empty.
+#[test]
+fn a_storm_that_is_cut_off_has_not_recovered() {
+    let storm = |duration: &str, client: &str| {
+        lane(&format!(
+            "duration = \"{duration}\"\nlimit = \"10/1s\"\n[[traffic]]\nburst = {{ requests = 500 }}\n[[lane]]\n\
+             token-bucket = {{}}\nclient = {{ {client} }}\n"
+        ))
+        .1
+    };
+    let exponential = "retry = { exponential = { base = \"1s\", cap = \"60s\" } }";
+    assert_eq!(storm("25s", exponential).recovered_ns, None);
+    assert_eq!(storm("25s", "retry = { fixed = { delay = \"1s\" } }").recovered_ns, None);
+    // Forty-nine waves after the first, and the last of them is the end of it.
+    assert_eq!(storm("100s", "retry = { fixed = { delay = \"1s\" } }").recovered_ns, Some(50 * SECOND));
+}
+
+/// Each is answered, though in the second after its own: nothing had to recover.
+#[test]
+fn slow_answers_are_answers() {
+    let (_, closed) = lane(
+        "duration = \"60s\"\nlimit = \"100/1s\"\nbackend = { service = \"600ms\" }\n\
+         client = { retry = { fixed = { delay = \"1s\" } }, max-attempts = 3 }\n\
+         [[traffic]]\nsteady = { rate = \"1/2s\" }\nfrom = \"1.5s\"\n[[lane]]\ngcra = {}\n",
+    );
+    assert_eq!((closed.succeeded, closed.overloaded_bins, closed.recovered_ns), (30, 0, Some(0)));
+}
+
+/// A collapse is one whatever is left of the last bin.
+#[test]
+fn a_collapse_lasts_through_a_short_last_bin() {
+    for duration in ["180s", "180001ms", "180005ms", "180900ms", "181s"] {
+        let (_, closed) = lane(&format!(
+            "duration = \"{duration}\"\nlimit = \"100/1s\"\n[[traffic]]\nsteady = {{ rate = \"3/1s\" }}\n[[lane]]\ngcra = {{}}\n\
+             client = {{ retry = {{ immediate = {{}} }}, max-attempts = 4 }}\n\
+             backend = {{ service = \"100ms\", overflow = \"drop\", timeout = \"2s\", stall = {{ from = \"20s\", until = \"30s\" }} }}\n"
+        ));
+        assert_eq!(closed.recovered_ns, None, "{duration}");
+    }
+}
+
+/// Three retries in flight are always allowed, so hardly any is refused for the budget; what a deadline
+/// forbids is not counted for ever.
+#[test]
+fn a_deadline_leaves_nothing_in_a_budget() {
+    let retries = |budget: &str| {
+        let (lane, _) = lane(&format!(
+            "duration = \"100s\"\nlimit = \"1000/1s\"\nbackend = {{ servers = 100, service = \"10ms\", failure = 0.2 }}\n\
+             [[traffic]]\nsteady = {{ rate = \"50/s\" }}\n[[lane]]\ngcra = {{}}\n\
+             client = {{ retry = {{ exponential = {{ base = \"400ms\", cap = \"400ms\", jitter = \"full\" }} }}, \
+             max-attempts = 4, deadline = \"150ms\"{budget} }}\n"
+        ));
+        lane.retries
+    };
+    let (with, without) = (retries(", budget = \"envoy\""), retries(""));
+    assert!(without > 100 && with <= without && with * 100 >= without * 95, "{with} of {without}");
+}
+
+/// The crowd that a spread is for is that of the key: two requests of each key, and ten a second.
+#[test]
+fn a_spread_is_for_the_crowd_of_its_key() {
+    let (_, closed) = lane(
+        "limit = \"10/1s\"\n[[traffic]]\nburst = { requests = 1000 }\nkeys = 500\n[[lane]]\ntoken-bucket = { initial = \"empty\" }\n\
+         response = { retry-after = \"exact\", spread = \"1.25x\" }\nclient = { retry = { retry-after = {} } }\n",
+    );
+    // The first is told 0.1 s and at most 0.25 s more; so is the second, and once or twice again.
+    assert!(closed.drain_ns.is_some_and(|drain| drain < 2 * SECOND), "{:?}", closed.drain_ns);
+}
+
+#[test]
+fn first_attempts_count_among_the_events() {
+    let (lane, closed) = lane(
+        "max-events = 1000\nlimit = \"10/1s\"\nclient = { retry = { fixed = { delay = \"1s\" } } }\n\
+         [[traffic]]\nburst = { requests = 1000000000 }\n[[lane]]\ngcra = {}\n",
+    );
+    assert!(closed.partial && lane.attempts <= 1001, "{}", lane.attempts);
+    assert_eq!(closed.recovered_ns, None);
+}
+
+#[test]
+fn a_closed_loop_of_more_than_its_clock_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "time,key\n1830-01-01T00:00:00Z,a\n2110-01-01T00:00:00Z,a\n").expect("written");
+    let text = format!(
+        "limit = \"1/1m\"\nclient = {{ retry = {{ fixed = {{ delay = \"1s\" }} }}, max-attempts = 3 }}\n\
+         [[traffic]]\ntrace = {{ file = \"{}\", time = \"time\", key = \"key\" }}\n[[lane]]\ngcra = {{}}\n",
+        path.display()
+    );
+    let error = run(&plan(&text), Options::default(), Extras::default(), &mut |_| true).expect_err("it is too long");
+    assert!(error.to_string().contains("at most 146 years"), "{error}");
+}
