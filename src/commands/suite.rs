@@ -71,7 +71,9 @@ pub fn test(args: &TestArgs) -> Result<u8, Error> {
 impl Suite {
     fn summary(&self) -> String {
         let failed = self.tested.iter().filter(|one| one.code != 0).count();
-        let met: usize = self.tested.iter().filter(|one| one.code == 0).map(|one| one.expectations).sum();
+        // Each failure of a run that came to its end is an expectation that is not met.
+        let met = |one: &Tested| one.expectations.saturating_sub(one.failures.len());
+        let met: usize = self.tested.iter().map(met).sum();
         let skipped = match self.skipped {
             0 => String::new(),
             n => format!("; skipped {} without [expect]", some(n as u64, "file")),

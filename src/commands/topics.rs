@@ -11,7 +11,7 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they are best read.
-pub const TOPICS: [Topic; 10] = [
+pub const TOPICS: [Topic; 12] = [
     Topic { name: "scenario", summary: "The keys of a scenario file and of its lanes", text: SCENARIO },
     Topic {
         name: "traffic-fields",
@@ -19,6 +19,8 @@ pub const TOPICS: [Topic; 10] = [
         text: TRAFFIC_FIELDS,
     },
     Topic { name: "client", summary: "`client`: when clients come back, and what stops them", text: CLIENT },
+    Topic { name: "sdk", summary: "What the named releases of client libraries do", text: SDK },
+    Topic { name: "conditions", summary: "What `--runs` counts runs by", text: CONDITIONS },
     Topic { name: "response", summary: "`response`: what a refused client is told", text: RESPONSE },
     Topic { name: "headers", summary: "What a refused client is told, by every algorithm", text: HEADERS },
     Topic { name: "backend", summary: "`backend`: what stands behind the limiter", text: BACKEND },
@@ -144,7 +146,6 @@ const CLIENT: &str = r#"client = { ... }, for a lane or at the top for all of th
     adaptive = { k = 2, window = "2m" }
                           an attempt is dropped in the client with probability
                           (requests - k accepts) / (requests + 1) of the last window
-
     breaker = { share = 0.1 }
                           no retries while more than share of all attempts have failed
 
@@ -156,6 +157,47 @@ Example:
   client = { retry = { exponential = { base = "1s", cap = "60s", jitter = "full" } } }
   [[traffic]]
   burst = { requests = 500 }
+"#;
+
+const SDK: &str = r#"client = { retry = { sdk = { name = "..." } } } behaves as that release with its defaults;
+max-attempts and deadline, where stated, take their place. Before retry i = 1, 2, ...:
+
+  aws-legacy-1.43    botocore's legacy mode: 5 attempts, U(0, 1) x 2^(i-1) s, after any
+                     failure
+  aws-standard-1.43  3 attempts, U(0, 1) x min(2^(i-1), 20) s; a bare 429 is not retried.
+                     A quota of 500: a retry takes 5, after a time-out 10; a success at
+                     once gives back 1, after retries what the last one took
+  aws-standard-1.44  the same, and a 429 is retried; 0.05 s instead of 1 s after any other
+                     failure; a retry takes 5 after a 429, else 14
+  aws-adaptive-1.44  and a send rate that falls to 0.7 of itself when throttled and comes
+                     back as a cubic
+  grpc-1.85          4 attempts, 0.1 s doubled up to 1 s, 20 % either way; a throttle of
+                     10 tokens, 0.1 back for a success
+  urllib3-2.8        11 attempts: after 413, 429 and 503 only with a Retry-After, which is
+                     obeyed up to 6 h; after a time-out at once
+  stripe-16.1        3 attempts, not after 429: 0.5 s, then U(0.5, 1) x min(2^(i-2), 5) s
+  google-api-core-2.44     U(0, min(2^(i-1), 60)) s, for 120 s
+  octokit-throttling-11.0  after a refusal with nothing remaining, the reset and a second
+                     more; else what Retry-After says
+
+Example:
+  client = { retry = { sdk = { name = "aws-standard-1.44" } } }
+"#;
+
+const CONDITIONS: &str = r#"conditions = { NAME = "FIGURE[FROM..UNTIL] OP RATE" }, at the top of a closed loop's
+scenario: `rlsim run FILE --runs K` tells in what share of the runs each lane meets it,
+with a 95 % interval (Wilson).
+
+  FIGURE   goodput (answers in time), attempts, or throughput (work done)
+  FROM     from the start of the run; without it, the start itself
+  UNTIL    the instant itself not included; without it, the run's duration
+  OP       < <= > >=
+  RATE     as in "20/s"
+
+Counts are exact: no bins.
+
+Example:
+  conditions = { stuck = "goodput[60s..] < 20/s" }
 "#;
 
 const RESPONSE: &str = r#"response = { ... }, for a lane or at the top for all of them. All optional:

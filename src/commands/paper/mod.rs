@@ -40,6 +40,9 @@ pub fn list() -> Result<Vec<(String, String)>, Error> {
 /// Rebuilds a paper, or lists them.
 pub fn paper(args: &PaperArgs) -> Result<u8, Error> {
     let Some(name) = &args.name else {
+        if args.output.is_some() || args.json {
+            return Err(Error::usage("which paper? `rlsim paper` alone lists them"));
+        }
         let papers = list()?;
         let width = papers.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let lines = papers.iter().map(|(name, what)| format!("  {name:width$}  {what}\n"));

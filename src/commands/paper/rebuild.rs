@@ -32,7 +32,7 @@ impl Ask<'_> {
         };
         if let Some(unknown) = self.at.iter().find(|at| !vary.at.contains(&at.as_str())) {
             return Err(Error::usage(format!(
-                "--at {unknown}: {} of {} are {}",
+                "--at {unknown}: {} in {} is one of {}",
                 vary.what,
                 paper.name,
                 vary.at.join(", ")

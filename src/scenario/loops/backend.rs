@@ -131,6 +131,9 @@ impl Loops<'_> {
 
     pub(super) fn backend(&self, table: &Spanned<BackendTable>) -> Result<BackendSpec, Error> {
         let t = table.get_ref();
+        if let Some(stated) = t.timeout.as_ref().filter(|timeout| span(timeout).is_zero()) {
+            return Err(self.error(stated.span(), "a timeout of zero", "no answer comes in time", "leave it out"));
+        }
         if let Some(stated) = &t.optimistic {
             return self.optimistic(t, stated);
         }

@@ -178,12 +178,15 @@ impl Loops<'_> {
         if let Some(stated) = &table.get_ref().adaptive {
             let AdaptiveTable { k, window } = stated.get_ref();
             let k = k.as_ref().map(|k| self.parts(k, 1000, 1000.0, "k")).transpose()?.unwrap_or(2000);
+            if let Some(stated) = window.as_ref().filter(|window| span(window).is_zero()) {
+                return Err(self.error(stated.span(), "a window of no time", "zero", "the default is \"2m\""));
+            }
             let window = window.as_ref().map_or(SimDuration::from_secs(120), span);
             found.push((stated.span(), ThrottleSpec::Adaptive { k, window }));
         }
         if let Some(stated) = &table.get_ref().breaker {
             let BreakerTable { share } = stated.get_ref();
-            let share = self.parts(share, MILLION, 1000.0, "share of requests that fail")?;
+            let share = self.parts(share, MILLION, 1.0, "share of requests that fail")?;
             found.push((stated.span(), ThrottleSpec::Breaker { share }));
         }
         let kinds = "grpc = { max = 10, ratio = 0.1 }, adaptive = { k = 2 }, breaker = { share = 0.1 }";
