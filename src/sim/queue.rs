@@ -143,8 +143,10 @@ impl<T> EventQueue<T> {
     #[inline]
     pub fn pop_looking_ahead(&mut self, before: Due, soon: impl FnMut(&T)) -> Option<(Due, T)> {
         let next = self.next().filter(|next| *next < before)?;
-        if next.at() > self.last {
-            self.advance(soon);
+        if next.at() > self.last
+            && let Some(event) = self.advance(soon)
+        {
+            return Some((next, event));
         }
         let class = (next.0 & 3) as usize;
         let event = self.now[class].pop_front()?;
@@ -152,24 +154,20 @@ impl<T> EventQueue<T> {
         Some((next, event))
     }
 
-    /// Moves on to the earliest bucket's earliest instant.
-    fn advance(&mut self, mut soon: impl FnMut(&T)) {
+    /// Moves on to the earliest bucket's earliest instant; answers its event if the bucket has no other.
+    #[inline]
+    fn advance(&mut self, mut soon: impl FnMut(&T)) -> Option<T> {
         let bucket = self.first();
         let (place, digit) = (bucket >> DIGIT, bucket & ((1 << DIGIT) - 1));
         self.digits[place] &= !(1 << digit);
         self.places &= !(u32::from(self.digits[place] == 0) << place);
         self.last = std::mem::replace(&mut self.earliest[bucket], u64::MAX) >> 2;
+        // The usual case with few pending.
+        if let [_] = self.buckets[bucket][..] {
+            return self.buckets[bucket].pop().map(|(_, event)| event);
+        }
         std::mem::swap(&mut self.buckets[bucket], &mut self.spare);
         let mut events = std::mem::take(&mut self.spare);
-        if events.len() == 1 {
-            // The usual case with few pending.
-            if let Some((due, event)) = events.pop() {
-                self.now[(due & 3) as usize].push_back(event);
-                self.present |= 1 << (due & 3);
-            }
-            self.spare = events;
-            return;
-        }
         if SOON.contains(&events.len()) {
             events.iter().for_each(|(_, event)| soon(event));
         }
@@ -178,6 +176,7 @@ impl<T> EventQueue<T> {
             self.put(entry);
         }
         self.spare = events;
+        None
     }
 
     /// How many events are pending.
