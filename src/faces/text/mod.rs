@@ -139,7 +139,7 @@ fn paragraph(out: &mut String, text: &str, width: usize, indent: &str) {
 fn legend(report: &Report) -> String {
     let bin = report.lanes.iter().find_map(|lane| lane.closed.as_ref()).map_or(0, |closed| closed.metric_bin_ns);
     format!(
-        "each: attempts a request; done: answered in time; p50, p99: time to that of all requests; recovered: from when on neither retries outnumber first attempts nor failures answers; clumps: variance over mean of attempts in {}, 1 if they know nothing of each other (a first burst counts, too)",
+        "each: attempts a request; done: answered in time; last: from the first attempt to the last of these; p50, p99: time to that of all requests; recovered: from when on neither retries outnumber first attempts nor failures answers; clumps: variance over mean of attempts in {}, 1 if they know nothing of each other (a first burst counts, too)",
         span(bin)
     )
 }
@@ -153,6 +153,10 @@ pub(super) fn plural(n: u128, one: &str) -> String {
 fn offer(report: &Report) -> String {
     let offered = &report.offered;
     let mut parts = vec![plural(u128::from(offered.requests), "request")];
+    if let Some(clients) = population(report) {
+        // What they make later depends on the lane.
+        parts[0].push_str(&format!(" at first, {} of a closed population", plural(u128::from(clients), "client")));
+    }
     if offered.cost != offered.requests {
         parts[0].push_str(&format!(" costing {}", plural(u128::from(offered.cost), "unit")));
     }
@@ -185,6 +189,13 @@ fn offer(report: &Report) -> String {
         parts.push(format!("seed {}", report.seed));
     }
     parts.join(", ")
+}
+
+/// How many clients there are that make one request after another.
+fn population(report: &Report) -> Option<u64> {
+    let traffic = report.scenario.get("traffic")?.as_array()?;
+    let counts = traffic.iter().filter_map(|entry| entry.pointer("/clients/count")?.as_u64());
+    Some(counts.sum()).filter(|clients| *clients > 0)
 }
 
 /// A configured span as it is written in a scenario.

@@ -21,8 +21,7 @@ pub struct Layouts {
 pub const DECISIONS: Layouts = Layouts { columns: &COLUMNS, layouts: layouts(&["B/key"], &["B/key", "p99 wait"]) };
 
 /// What became of the requests of a closed loop.
-pub const REQUESTS: Layouts =
-    Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "attempts"]) };
+pub const REQUESTS: Layouts = Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "last"]) };
 
 const COLUMNS: [Column; 9] = [
     ("allowed", |lane| count(u128::from(lane.allowed))),
@@ -64,12 +63,13 @@ fn time(nanos: Option<u64>, never: &str) -> String {
     nanos.map_or_else(|| never.to_owned(), |nanos| duration(u128::from(nanos)))
 }
 
-const LOOP_COLUMNS: [Column; 9] = [
+const LOOP_COLUMNS: [Column; 10] = [
     ("attempts", |lane| count(u128::from(lane.attempts))),
     ("each", |lane| of_loop(lane, |l| decimal(l.amplification))),
     ("done", |lane| of_loop(lane, |l| count(u128::from(l.succeeded)))),
     ("not", |lane| of_loop(lane, |l| count(u128::from(l.gave_up + lane.unfinished)))),
     ("good/s", |lane| of_loop(lane, |l| decimal(l.goodput_per_s))),
+    ("last", |lane| of_loop(lane, |l| time(l.drain_ns, "-"))),
     ("p50", |lane| of_loop(lane, |l| time(l.time_to_success_all_ns.p50, "never"))),
     ("p99", |lane| of_loop(lane, |l| time(l.time_to_success_all_ns.p99, "never"))),
     ("recovered", |lane| {

@@ -45,8 +45,11 @@ impl App {
     fn knowing(&self) -> Option<&Detail> {
         // Retries are not listed: there the closest look knows best.
         self.listing().filter(|_| !self.is_closed_loop()).or_else(|| {
-            let known = self.details.iter().filter(|detail| detail.contains(self.cursor));
-            // A look is exact where its columns end, and lags behind within them.
+            // A look is exact where its columns end, and lags behind within them; what it knows at its
+            // end is known after it, too, so that totals never fall as the cursor goes on.
+            let closed = self.is_closed_loop();
+            let begun = |detail: &&Detail| detail.contains(self.cursor) || closed && detail.from <= self.cursor.at;
+            let known = self.details.iter().filter(begun);
             known.min_by_key(|detail| self.cursor.at.since(detail.edge(detail.columns_passed(self.cursor))))
         })
     }
@@ -54,12 +57,13 @@ impl App {
     /// What a lane had done as of the cursor; `None` while nothing is known of it.
     pub(super) fn figures(&self, lane: usize) -> Option<Figures> {
         if let Some(detail) = self.knowing() {
+            let here = detail.contains(self.cursor);
             return Some(Figures {
                 counts: detail.counts_at(lane, self.cursor),
                 requests: detail.requests_at(lane, self.cursor),
-                trailing: detail.trailing_at(lane, self.cursor),
+                trailing: detail.trailing_at(lane, self.cursor).filter(|_| here),
                 peak: detail.peak_at(lane, self.cursor),
-                level: detail.level_at(lane, self.cursor),
+                level: detail.level_at(lane, self.cursor).filter(|_| here),
             });
         }
         let bins = self.bins(lane)?;
