@@ -3,6 +3,8 @@
 
 mod closed;
 
+pub use closed::answers;
+
 use super::Canvas;
 use super::theme::EIGHTHS;
 use crate::faces::format::{count, state_name};

@@ -219,8 +219,12 @@ fn so_far(counts: Counts, requests: RequestCounts, figure: Figure) -> String {
     }
 }
 
-/// A second row: what the lane released in the last window, the limit at half its height.
+/// A second row: what the lane released in the last window, the limit at half its height; in a closed
+/// loop, answers in time.
 pub fn trailing(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
+    if canvas.app.is_closed_loop() {
+        return super::charts::answers(canvas, lane, y);
+    }
     let strip = canvas.layout.strip;
     let Some(limit) = run.report.limit else { return };
     let (long, room) = (format!("in window ▄={}", short(limit.units, 8)), canvas.layout.names.width - 1);

@@ -38,6 +38,14 @@ pub fn paint(canvas: &mut Canvas, lane: usize, y: u16, rows: u16) {
     }
 }
 
+/// Answers in time, in one row.
+pub fn answers(canvas: &mut Canvas, lane: usize, y: u16) {
+    let columns = usize::from(canvas.layout.strip.width);
+    let answers = canvas.app.requests(lane, columns, |requests| requests.good);
+    let admitted = canvas.theme.admitted();
+    chart(canvas, "answered", &answers, (y, 1), admitted);
+}
+
 /// One chart: its name, the most in a column, the bars.
 fn chart(canvas: &mut Canvas, name: &str, counts: &[u64], (y, rows): (u16, u16), style: Style) {
     let (dim, labels) = (canvas.theme.dim(), canvas.layout.names.width - 1);
