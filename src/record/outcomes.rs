@@ -281,6 +281,12 @@ impl Outcomes {
         found
     }
 
+    /// Attempts that went out.
+    #[must_use]
+    pub const fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
     /// Requests that ended before the run did, whatever way, and those that did not.
     #[must_use]
     pub const fn requests(&self) -> (u64, u64) {

@@ -111,6 +111,7 @@ pub fn findings(
     for (((recording, outcomes), lane), stopped) in parts {
         let limiter = lane.plan().limiter.clone();
         let (ended, unfinished) = outcomes.requests();
+        let sent = outcomes.attempts();
         let last = outcomes.last_sent().nanos().saturating_sub(record.start.nanos());
         found.last_sent_ns = found.last_sent_ns.max(Some(last));
         let mut own = recording.finish(traffic, &[lane], &spec, &plan.column_names);
@@ -120,10 +121,12 @@ pub fn findings(
         let one_key = report.state.keys <= 1 && crowd;
         let ideal = one_key.then(|| ideal_drain(&limiter, found.offered.cost)).flatten();
         let closed: LoopReport = outcomes.finish(end, ideal, stopped);
+        // Counted by the clients, and by the limiter.
+        assert!(report.attempts == sent, "every attempt that goes out is decided, once");
+        assert!(closed.succeeded <= report.allowed + report.delayed, "who is answered was admitted");
         report.requests = ended + unfinished;
         report.retries = report.attempts - closed.first_attempts;
         report.unfinished = unfinished;
-        assert!(report.attempts == closed.first_attempts + report.retries, "an attempt is the first or a retry");
         report.closed = Some(closed);
         found.lanes.push(report);
         found.notable_keys.append(&mut own.notable_keys);
