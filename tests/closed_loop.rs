@@ -611,3 +611,18 @@ fn a_closed_loop_of_more_than_its_clock_is_refused() {
     let error = run(&plan(&text), Options::default(), Extras::default(), &mut |_| true).expect_err("it is too long");
     assert!(error.to_string().contains("at most 146 years"), "{error}");
 }
+
+/// A client that holds a request back until after its deadline gives it up unsent.
+#[test]
+fn what_is_held_back_for_too_long_is_given_up() {
+    for seed in 0..60 {
+        let (lane, closed) = lane(&format!(
+            "seed = {seed}\nduration = \"10s\"\nlimit = \"5/1s\"\nresponse = {{ retry-after = \"seconds\", headers = \"ietf\" }}\n\
+             client = {{ retry = {{ sdk = {{ name = \"aws-adaptive-1.44\" }} }}, max-attempts = 6, deadline = \"3s\" }}\n\
+             backend = {{ service = \"40ms\", queue = 5, timeout = \"400ms\" }}\n\
+             [[traffic]]\npoisson = {{ rate = \"30/1s\" }}\nkeys = 7\n[[lane]]\ntoken-bucket = {{}}\n"
+        ));
+        assert_eq!(lane.requests, closed.succeeded + closed.gave_up + lane.unfinished);
+        assert!(closed.time_to_success_ns.max <= Some(3 * SECOND));
+    }
+}

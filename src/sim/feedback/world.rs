@@ -354,6 +354,13 @@ impl<'a> World<'a> {
             self.end_request(slot, now, Ending::Unfinished);
             return Ok(None);
         }
+        // Held back for so long that no answer is of use: a retry is never planned so late.
+        let first_at = self.requests.items[slot as usize].first_at;
+        let last = self.client.last_use().map(|span| first_at.saturating_add(span.short_nanos()));
+        if made == 0 && last.is_some_and(|last| now > last) {
+            self.end_request(slot, now, Ending::GaveUp);
+            return Ok(None);
+        }
         let state = &mut self.clients[keys[0].index()];
         if !self.client.lets_out(state, &Attempt { now, made, dice }) {
             let memory = self.requests.items[slot as usize].memory;
