@@ -277,15 +277,12 @@ fn rounding_lines_clients_up() {
              token-bucket = {{ initial = \"empty\" }}\nresponse = {{ retry-after = \"{how}\" }}\nclient = {{ retry = {{ retry-after = {{}} }} }}\n"
         )
     };
-    // A date falls on a second: all that are left come at once.
+    // One comes every 3 ms, the last at 0.897 s, and a token every 0.1 s: eight pass. A date falls on a
+    // second, so all that are left come at once: two find a token at 1 s, ten at each of 2 to 30 s.
     let (lane, date) = lane(&text("date"));
-    assert_eq!(date.loop_timeline.retries.iter().filter(|n| **n > 0).count() as u64, lane_waves(&lane));
-}
-
-/// Waves that a bucket of ten at ten a second needs after the first.
-fn lane_waves(lane: &LaneReport) -> u64 {
-    let first_second = 9;
-    (lane.allowed - first_second).div_ceil(10)
+    assert_eq!(lane.attempts, 300 + 292 + (1..=29).map(|wave| wave * 10).sum::<u64>());
+    assert_eq!(date.loop_timeline.retries.iter().filter(|n| **n > 0).count(), 30);
+    assert_eq!((date.most_retries, date.drain_ns), (292, Some(30 * SECOND)));
 }
 
 fn without_closed(report: &Report) -> serde_json::Value {
@@ -408,16 +405,14 @@ proptest! {
     }
 }
 
-/// `(1 - p^K) / (1 - p)` attempts with K of them at most (bounds B6), and 1 - p^K succeed
-/// (results 3.2): a backend that is full with probability p is one whose queue is.
+/// One of four equal attempts passes; and where all fail, every request makes all its attempts
+/// (bounds B6 at p = 1).
 #[test]
 fn retries_are_amplified_by_the_share_that_fails() {
-    // One in four is admitted: a limiter that lets one of four equal attempts pass.
     let (lane, closed) = lane(
         "duration = \"1000s\"\nlimit = \"1/1s\"\n[[traffic]]\nsteady = { rate = \"4/1s\" }\n[[lane]]\nfixed-window = {}\nclient = {}\n",
     );
     assert_eq!((lane.allowed, lane.denied, closed.succeeded), (1000, 3000, 1000));
-    // Total failure: every request makes all its attempts.
     for k in 1..=6 {
         let retry = if k == 1 {
             "retry = { none = {} }".to_owned()

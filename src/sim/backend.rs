@@ -169,14 +169,6 @@ pub struct Backend {
     version: u32,
 }
 
-impl PartialEq for Dice {
-    fn eq(&self, other: &Self) -> bool {
-        self.bits(Draw::Service, 0) == other.bits(Draw::Service, 0)
-    }
-}
-
-impl Eq for Dice {}
-
 impl Backend {
     /// Idle.
     #[must_use]

@@ -61,8 +61,9 @@ fn tried(lanes: &[&LaneReport]) -> Option<String> {
             "no retries".to_owned()
         } else {
             format!(
-                "{}, up to {} in {}",
-                plural(u128::from(lane.retries), "retry").replace("retrys", "retries"),
+                "{} {}, up to {} in {}",
+                count(u128::from(lane.retries)),
+                if lane.retries == 1 { "retry" } else { "retries" },
                 count(u128::from(figure(lane, |l| l.most_retries))),
                 span(figure(lane, |l| l.metric_bin_ns))
             )

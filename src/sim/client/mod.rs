@@ -112,7 +112,7 @@ pub struct Memory {
 
 /// A draw that depends on nothing but the run's seed, what it is for, the request and its attempt:
 /// every lane meets the same luck.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dice {
     seed: u64,
     request: u64,
@@ -305,7 +305,7 @@ impl ClientSpec {
         if let Some(rate) = &mut client.rate {
             rate.answered(attempt.now, matches!(failure, Failure::Denied { status: 429 }));
         }
-        let throttled = client.throttle.as_mut().is_some_and(|throttle| !throttle.failed(attempt, failure, memory));
+        let throttled = client.throttle.as_mut().is_some_and(|throttle| !throttle.failed());
         let delay = self.delay(attempt, failure, seen, memory)?;
         if self.most_attempts().is_some_and(|most| attempt.made >= most) || throttled {
             return None;

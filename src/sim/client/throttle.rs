@@ -107,7 +107,7 @@ impl Throttle {
     }
 
     /// An attempt failed; whether it may be retried as far as the throttle is concerned.
-    pub fn failed(&mut self, _attempt: &Attempt, _failure: Failure, _memory: &Memory) -> bool {
+    pub fn failed(&mut self) -> bool {
         match self {
             Self::Grpc { max, tokens, .. } => {
                 *tokens = tokens.saturating_sub(1000);
@@ -148,20 +148,18 @@ mod tests {
         Attempt { now: 0, made, dice: Dice::new(1, u64::from(made)) }
     }
 
-    const DENIED: Failure = Failure::Denied { status: 429 };
-
     /// The example of proposal A6: max 10, ratio 0.1.
     #[test]
     fn grpc_stops_at_half_and_needs_eleven_successes() {
         let mut throttle = Throttle::new(ThrottleSpec::Grpc { max: 10_000, ratio: 100 });
-        let retried: Vec<bool> = (0..5).map(|_| throttle.failed(&attempt(1), DENIED, &Memory::default())).collect();
+        let retried: Vec<bool> = (0..5).map(|_| throttle.failed()).collect();
         assert_eq!(retried, [true, true, true, true, false]);
         for _ in 0..10 {
             throttle.succeeded(&attempt(1), &Memory::default());
         }
-        assert!(!throttle.clone().failed(&attempt(1), DENIED, &Memory::default()));
+        assert!(!throttle.clone().failed());
         throttle.succeeded(&attempt(1), &Memory::default());
-        assert!(throttle.failed(&attempt(1), DENIED, &Memory::default()));
+        assert!(throttle.failed());
     }
 
     /// Total outage from a full throttle: m/2 - 1 retries at most.
@@ -169,7 +167,7 @@ mod tests {
     fn grpc_allows_half_less_one_in_a_total_outage() {
         for m in (2..40).step_by(2) {
             let mut throttle = Throttle::new(ThrottleSpec::Grpc { max: m * 1000, ratio: 100 });
-            let retries = (0..100).filter(|_| throttle.failed(&attempt(1), DENIED, &Memory::default())).count();
+            let retries = (0..100).filter(|_| throttle.failed()).count();
             assert_eq!(retries as u64, m / 2 - 1);
         }
     }
@@ -180,8 +178,8 @@ mod tests {
         for (requests, retried) in [(9, false), (10, true)] {
             let mut throttle = Throttle::new(ThrottleSpec::Breaker { share: 100_000 });
             (0..requests).for_each(|_| assert!(throttle.lets_out(&attempt(0))));
-            assert_eq!(throttle.failed(&attempt(1), DENIED, &Memory::default()), retried, "{requests}");
-            assert!(!throttle.failed(&attempt(1), DENIED, &Memory::default()));
+            assert_eq!(throttle.failed(), retried, "{requests}");
+            assert!(!throttle.failed());
         }
     }
 
