@@ -13,7 +13,7 @@ use super::traffic::Traffic;
 use crate::error::Error;
 use crate::limiter::{LimiterSpec, Workload};
 use crate::quota::{Limit, MAX_UNITS};
-use crate::sim::{LanePlan, Population};
+use crate::sim::{FaultSpec, LanePlan, Population};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::{Pattern, PatternSpec, TrafficKind, TrafficPlan, TrafficSpec};
 use toml::Spanned;
@@ -46,6 +46,8 @@ pub struct Plan {
     pub column_names: Vec<String>,
     /// The lanes.
     pub lanes: Vec<LanePlan>,
+    /// What goes wrong in the world of all lanes.
+    pub faults: Vec<FaultSpec>,
     /// Events after which a lane of a closed loop is stopped.
     pub max_events: u64,
     /// Width of the bins that attempts and answers are counted in.
@@ -114,6 +116,7 @@ impl Plan {
             traffic,
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
+            faults: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
             conditions: Vec::new(),
@@ -360,6 +363,7 @@ impl Plan {
             },
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
+            faults: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
             conditions: Vec::new(),

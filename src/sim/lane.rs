@@ -2,6 +2,7 @@
 
 use super::backend::BackendSpec;
 use super::client::ClientSpec;
+use super::deployment::DeploymentSpec;
 use super::response::ResponseSpec;
 use super::step::{Grouped, Step};
 use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Used, Verdicts, Workload};
@@ -27,6 +28,8 @@ pub struct LanePlan {
     pub client: Option<ClientSpec>,
     /// What stands behind it.
     pub backend: Option<BackendSpec>,
+    /// How its limit is kept by more than one process; without, by one.
+    pub deployment: Option<DeploymentSpec>,
 }
 
 impl LanePlan {
@@ -42,6 +45,7 @@ impl LanePlan {
             response: ResponseSpec::default(),
             client: None,
             backend: None,
+            deployment: None,
         }
     }
 

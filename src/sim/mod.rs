@@ -7,6 +7,7 @@
 
 mod backend;
 mod client;
+mod deployment;
 mod feedback;
 mod lane;
 mod queue;
@@ -16,6 +17,10 @@ mod step;
 
 pub use backend::{BackendSpec, HopSpec, MILLION, Overflow, QueueOrder, ServiceSpec, Slow};
 pub use client::{BudgetRule, BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
+pub use deployment::{
+    BreakerSpec, CentralSpec, Clock, Debt, DeploymentSpec, Expired, FaultSpec, HybridSpec, LinkSpec, LocalSpec,
+    OnFailure, Operation, RandomKind, ReplicasSpec, Routing, Scheme, Share, StoreSpec, Unassigned,
+};
 pub use feedback::{Answered, Ending, Measure, Population, Scribe, Stream, Witness, World, WorldPlan, feedback};
 pub use lane::{Lane, LanePlan, Tap};
 pub use queue::{Class, Due, EventQueue};
