@@ -8,6 +8,7 @@ mod detail;
 mod paper;
 mod place;
 mod replications;
+mod sweep;
 
 pub use closed::{LoopReport, LoopTimeline, SuccessReport};
 pub use detail::{
@@ -17,6 +18,7 @@ pub use detail::{
 pub use paper::{PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
 pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};
+pub use sweep::{AxisUnit, MeasureUnit, SweepAxis, SweepMeasure, SweepReport, SweepRow, SweepValue};
 
 use crate::time::SimTime;
 use serde::{Serialize, Serializer};

@@ -6,11 +6,13 @@ mod levels;
 mod replicate;
 mod seek;
 mod sheet;
+mod sweep;
 
 pub use detail::{Closeup, detail, details};
 pub use replicate::replicate;
 pub use seek::{Search, seek};
 pub use sheet::sheet;
+pub use sweep::{Prospect, prospect, sweep};
 
 use crate::error::Error;
 use crate::limiter::{KeyId, LimiterSpec};

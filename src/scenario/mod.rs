@@ -9,9 +9,11 @@ mod lanes;
 mod loops;
 mod names;
 mod overrides;
+mod paths;
 mod plan;
 mod resolved;
 mod source;
+mod sweep;
 mod traffic;
 mod values;
 
@@ -23,3 +25,4 @@ pub use overrides::Override;
 pub use plan::{Plan, TraceOptions};
 pub use resolved::lane_spec;
 pub use source::ScenarioSource;
+pub use sweep::{Axis, Grid, MOST_POINTS, Measure};

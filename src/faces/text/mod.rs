@@ -7,11 +7,13 @@ mod replications;
 mod spans;
 mod story;
 mod strip;
+mod sweep;
 mod table;
 
 pub use paper::paper;
 pub use replications::replications;
 pub use story::{story, verdict};
+pub use sweep::sweep;
 
 use super::format::{Clock, count, date, duration, padded, title};
 use crate::report::Report;

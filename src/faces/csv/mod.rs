@@ -1,5 +1,9 @@
 //! The report's lanes as CSV, a row each.
 
+mod sweep;
+
+pub use sweep::{header as sweep_header, rows as sweep_rows, sweep};
+
 use crate::report::{LaneReport, LoopReport, Report};
 
 type Column = (&'static str, fn(&LaneReport) -> String);
