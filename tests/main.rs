@@ -36,6 +36,8 @@ mod scenarios;
 mod scenes;
 mod simulate;
 mod suites;
+mod sweep;
+mod sweep_resume;
 mod terminal;
 mod trace_reading;
 mod traffic_laws;

@@ -69,7 +69,7 @@ pub struct ScenarioArgs {
 /// What the command line changes of a scenario.
 #[derive(Debug, Args)]
 pub struct ChangeArgs {
-    /// Change a value: a top-level key, or LANE.KNOB, or TRAFFIC.KIND.KNOB (repeatable).
+    /// Change a value: a top-level key, LANE.KNOB, TRAFFIC.KIND.KNOB, or *.PATH in every lane (repeatable).
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Change the seed.

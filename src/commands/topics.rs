@@ -11,7 +11,7 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they are best read.
-pub const TOPICS: [Topic; 12] = [
+pub const TOPICS: [Topic; 13] = [
     Topic { name: "scenario", summary: "The keys of a scenario file and of its lanes", text: SCENARIO },
     Topic {
         name: "traffic-fields",
@@ -26,6 +26,11 @@ pub const TOPICS: [Topic; 12] = [
     Topic { name: "backend", summary: "`backend`: what stands behind the limiter", text: BACKEND },
     Topic { name: "expect", summary: "Conditions that `rlsim test` holds a lane to", text: EXPECT },
     Topic { name: "units", summary: "How rates, limits, durations, instants and numbers are written", text: UNITS },
+    Topic {
+        name: "sweep",
+        summary: "What `rlsim sweep` varies and measures, and what it writes",
+        text: super::sweep::TOPIC,
+    },
     Topic { name: "decisions", summary: "The columns of `--decisions FILE`", text: DECISIONS },
     Topic { name: "report", summary: "The fields of the JSON report", text: REPORT },
 ];

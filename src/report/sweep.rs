@@ -128,6 +128,14 @@ impl SweepReport {
         row.values.get(measure)?.as_ref()
     }
 
+    /// A lane's figure, if it is the same at every point of several.
+    #[must_use]
+    pub fn everywhere(&self, lane: &str, measure: usize) -> Option<&SweepValue> {
+        let first = self.value(0, lane, measure)?;
+        let same = |point| self.value(point, lane, measure) == Some(first);
+        (self.points.len() > 1 && (1..self.points.len()).all(same)).then_some(first)
+    }
+
     /// Points and lanes that were stopped.
     pub fn stopped(&self) -> impl Iterator<Item = (usize, &str)> {
         let rows = self.points.iter().enumerate().flat_map(|(point, rows)| rows.iter().map(move |row| (point, row)));

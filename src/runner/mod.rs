@@ -12,7 +12,7 @@ pub use detail::{Closeup, detail, details};
 pub use replicate::replicate;
 pub use seek::{Search, seek};
 pub use sheet::sheet;
-pub use sweep::{Prospect, prospect, sweep};
+pub use sweep::{Done, Look, Prospect, prospect, sweep};
 
 use crate::error::Error;
 use crate::limiter::{KeyId, LimiterSpec};

@@ -2,7 +2,7 @@
 
 use super::replicate::{each, lanes};
 use crate::error::Error;
-use crate::report::SweepRow;
+use crate::report::{LaneReport, SweepRow};
 use crate::scenario::{Grid, Measure, Plan};
 use crate::sim::Options;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,15 +22,17 @@ pub struct Prospect {
     pub stamps: Vec<u64>,
 }
 
+/// Sees a plan, and may change what its traces are read from.
+pub type Look<'a> = dyn Fn(&mut Plan) -> Result<(), Error> + Sync + 'a;
+
+/// Is told of a point that is through.
+pub type Done<'a> = dyn Fn(usize, &[SweepRow]) -> Result<(), Error> + Sync + 'a;
+
 /// Reads and validates the scenario at every point. `look` sees each plan.
 ///
 /// # Errors
 /// The first point's of those that are not valid, or that `look` fails on.
-pub fn prospect(
-    grid: &Grid,
-    threads: usize,
-    look: &(dyn Fn(&mut Plan) -> Result<(), Error> + Sync),
-) -> Result<Prospect, Error> {
+pub fn prospect(grid: &Grid, threads: usize, look: &Look<'_>) -> Result<Prospect, Error> {
     struct Seen {
         lanes: Vec<String>,
         limit: bool,
@@ -78,8 +80,8 @@ pub fn sweep(
     points: &[usize],
     measures: &[Measure],
     options: Options,
-    prepare: &(dyn Fn(&mut Plan) -> Result<(), Error> + Sync),
-    done: &(dyn Fn(usize, &[SweepRow]) -> Result<(), Error> + Sync),
+    prepare: &Look<'_>,
+    done: &Done<'_>,
     progress: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<Vec<Vec<SweepRow>>, Error> {
     let through = AtomicU64::new(0);
@@ -95,7 +97,7 @@ pub fn sweep(
             Error::Range { message } => Error::Range { message: format!("at {}: {message}", grid.spell(point)) },
             error => error,
         })?;
-        let row = |lane: &crate::report::LaneReport| SweepRow {
+        let row = |lane: &LaneReport| SweepRow {
             lane: lane.name.clone(),
             partial: lane.closed.as_ref().is_some_and(|closed| closed.partial),
             values: measures.iter().map(|measure| measure.of(lane)).collect(),

@@ -201,7 +201,9 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Fa
     if lane_names.iter().any(|name| name == first) {
         return set_in(lanes(document), &lane_names, &LANES, &parts, text, 0);
     }
-    if traffic_names.iter().any(|name| name == first) && parts.len() > 1 {
+    // Traffic may be called `client`, as is a table of the scenario's.
+    let of_traffic = |part: &&str| !KEYS.contains(&first) || TRAFFIC_KEYS.contains(part) || KINDS.contains(part);
+    if traffic_names.iter().any(|name| name == first) && parts.get(1).is_some_and(of_traffic) {
         let traffic = document.get_mut("traffic").and_then(as_tables).expect("it has names");
         return set_in(traffic, &traffic_names, &TRAFFIC, &parts, text, 0);
     }

@@ -154,7 +154,13 @@ pub fn select(tables: &[&dyn TableLike], names: Option<&[String]>, part: &str) -
     let of_kind: Vec<usize> = (0..tables.len()).filter(|index| tables[*index].contains_key(part)).collect();
     match &of_kind[..] {
         [only] => Ok(vec![(*only, 0)]),
-        [] => numbered(part, tables.len()).map(|index| vec![(index, 1)]),
+        [] => match (numbered(part, tables.len()), names) {
+            (Ok(index), _) => Ok(vec![(index, 1)]),
+            (Err(_), Some(names)) if part.parse::<usize>().is_err() => {
+                Err(format!("has no `{part}`; there are {}", names.join(", ")))
+            }
+            (Err(why), _) => Err(why),
+        },
         several => {
             let numbers: Vec<String> = several.iter().map(ToString::to_string).collect();
             Err(format!("has `{part}` in {} entries; say which by its number: {}", several.len(), numbers.join(", ")))

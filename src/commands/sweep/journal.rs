@@ -7,7 +7,7 @@
 use super::super::output::cannot_write;
 use crate::error::Error;
 use crate::faces::csv::sweep_header;
-use crate::report::{SweepReport, SweepRow, SweepValue};
+use crate::report::{SweepAxis, SweepReport, SweepRow, SweepValue};
 use crate::runner::Prospect;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -45,7 +45,7 @@ impl Journal {
         }
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(failed)?;
-        let (points, good) = Table { path, report, prospect }.read(&content)?;
+        let (points, good) = Table::new(path, report, prospect).read(&content)?;
         // What is torn goes; the first line comes first.
         file.set_len(good as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
         if good == 0 {
@@ -69,6 +69,8 @@ struct Table<'a> {
     path: &'a Path,
     report: &'a SweepReport,
     prospect: &'a Prospect,
+    /// The number of each value of each axis.
+    numbers: Vec<BTreeMap<&'a str, usize>>,
 }
 
 /// What is wrong with a row.
@@ -81,7 +83,13 @@ enum Fault {
     Displaced,
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
+    fn new(path: &'a Path, report: &'a SweepReport, prospect: &'a Prospect) -> Self {
+        let of_axis =
+            |axis: &'a SweepAxis| axis.values.iter().enumerate().map(|(i, value)| (value.as_str(), i)).collect();
+        Self { path, report, prospect, numbers: report.axes.iter().map(of_axis).collect() }
+    }
+
     /// The points of a table, and how many bytes of it are whole.
     fn read(&self, content: &[u8]) -> Result<(Points, usize), Error> {
         let header = sweep_header(self.report);
@@ -143,10 +151,9 @@ impl Table<'_> {
         }
         let mut fields = record.iter();
         let mut point = 0;
-        for axis in axes {
-            let value = fields.next().unwrap_or_default();
-            let index = axis.values.iter().position(|known| known == value).ok_or(Fault::Foreign)?;
-            point = point * axis.values.len() + index;
+        for numbers in &self.numbers {
+            let index = numbers.get(fields.next().unwrap_or_default()).ok_or(Fault::Foreign)?;
+            point = point * numbers.len() + index;
         }
         let lane = fields.next().unwrap_or_default().to_owned();
         let mut values = Vec::new();

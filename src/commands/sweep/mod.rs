@@ -1,6 +1,9 @@
 //! `rlsim sweep`: a scenario at every point of a grid of values.
 
 mod journal;
+mod topic;
+
+pub use topic::TEXT as TOPIC;
 
 use super::cli::{Format, SweepArgs};
 use super::output::{OutputFile, stderr, stdout, unless_gone};

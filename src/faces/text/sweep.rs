@@ -89,13 +89,22 @@ impl Page<'_> {
         let stub = values(down);
         let stub = Column { head: fit(&format!("{} \\ {}", down.name, across.name), NAME_WIDTH), ..stub };
         for (m, measure) in self.report.measures.iter().enumerate() {
+            let mut flat = Vec::new();
             for lane in &self.report.lanes {
+                if let Some(value) = self.report.everywhere(lane, m) {
+                    flat.push(format!("{lane} {}", figure(value, measure.unit)));
+                    continue;
+                }
                 let columns = across.values.iter().enumerate().map(|(i, value)| {
                     let points = (0..stride).map(|row| (i * stride + row, lane.as_str()));
                     self.column(value.clone(), m, points)
                 });
                 let heading = format!("{lane}: {}", measure.name);
                 self.table(out, &heading, std::slice::from_ref(&stub), columns.collect());
+            }
+            if !flat.is_empty() {
+                out.push('\n');
+                paragraph(out, &format!("{} everywhere: {}", measure.name, flat.join(", ")), self.width, "");
             }
         }
     }

@@ -6,6 +6,7 @@
 use super::MOST_POINTS;
 use crate::scenario::diagnose::closest;
 use crate::time::SimDuration;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What is accepted, for those who wrote something else.
@@ -140,7 +141,7 @@ fn list(text: &str) -> Result<Values, Slip> {
     if text.trim().is_empty() {
         return slip(0..text.len(), "no values", "empty", format!("accepted: {ACCEPTED}"));
     }
-    let mut texts: Vec<String> = Vec::new();
+    let (mut texts, mut seen) = (Vec::new(), BTreeSet::new());
     for piece in pieces {
         let value = text[piece.clone()].trim();
         if value.is_empty() {
@@ -155,7 +156,7 @@ fn list(text: &str) -> Result<Values, Slip> {
             let help = format!("the largest number is {}", i64::MAX);
             return slip(piece, "a number that is too large", "too large", help);
         }
-        if texts.iter().any(|other| other == value) {
+        if !seen.insert(value) {
             return slip(piece, format!("`{value}` is there twice"), "the second", "each value is run once");
         }
         texts.push(value.to_owned());

@@ -1,7 +1,7 @@
 //! Maps over two axes: one a lane, of the first measure, all on one scale of colours.
 
 use super::ramp::{Scale, colour, ink_on};
-use super::{HEAD, MOST_LANES, groups, heading, measured, names, spaced};
+use super::{HEAD, LINE, MOST_LANES, groups, heading, kept, measured, names, spaced};
 use crate::faces::format::figure;
 use crate::faces::svg::paint::{Anchor, Painter, WIDTH, palette};
 use crate::faces::svg::{MARGIN, SMALL};
@@ -35,6 +35,9 @@ pub struct Layout<'a> {
     columns: i32,
     /// Width of the labels of rows.
     labels: i32,
+    /// What stands above each map, and how high that is.
+    heads: Vec<Vec<String>>,
+    above: i32,
     /// Width and height of what is plotted of each.
     plot: (i32, i32),
     /// Whether cells have their values in them.
@@ -45,7 +48,14 @@ pub struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     pub fn new(report: &'a SweepReport) -> Self {
-        let mut groups = groups(report, &[0]);
+        let mut notes = Vec::new();
+        let (flat, mut groups): (Vec<_>, Vec<_>) =
+            groups(report, &[0]).into_iter().partition(|group| everywhere(report, group).is_some());
+        if groups.is_empty() {
+            groups.clone_from(&flat);
+        } else if !flat.is_empty() {
+            notes.push(flat_lanes(report, &flat));
+        }
         let hidden = groups.len().saturating_sub(MOST_LANES);
         groups.truncate(MOST_LANES);
         let (across, up) = (&report.axes[0], &report.axes[1]);
@@ -58,24 +68,29 @@ impl<'a> Layout<'a> {
             up.path
         );
         if hidden > 0 {
-            below.push_str(&format!("; {hidden} more lanes are not drawn"));
+            notes.push(format!("{hidden} more lanes are not drawn"));
         }
+        notes.iter().for_each(|note| below.push_str(&format!("; {note}")));
         let (nx, ny) = (across.values.len() as i32, up.values.len() as i32);
-        let labels = up.values.iter().map(|text| SMALL.width(text)).max().unwrap_or(0).min(LABEL) + 16;
+        let labels = up.values.iter().map(|text| SMALL.width(text)).max().unwrap_or(0).min(LABEL) / 2 * 2 + 18;
         let room = |columns: i32| (WIDTH - 2 * MARGIN - (columns - 1) * GAP) / columns - labels;
-        let widest = cells(report).map(|text| SMALL.width(&text)).max().unwrap_or(0) + 10;
+        let widest = cells(report).map(|text| SMALL.width(&text)).max().unwrap_or(0) + 12;
         let most = (groups.len() as i32).clamp(1, 3);
         let fits = |columns: &i32| room(*columns) / nx >= widest;
         let fitting = (1..=most).rev().find(fits);
         let printed = fitting.is_some() && ny * CELL <= HIGHEST;
         let columns = if printed { fitting.unwrap_or(1) } else { most.min(if nx > 60 { 1 } else { 2 }) };
         // Cells are no wider than they need to be.
-        let width = room(columns).min(nx * 240);
+        let width = room(columns).min(nx * 240) / 2 * 2;
         let height = if printed { ny * CELL } else { (ny * CELL).min(width * 3 / 4).max(ny.min(HIGHEST)).min(HIGHEST) };
+        let head = |group: &Vec<usize>| HEAD.wrap(&names(report, group), room(columns) + labels, 3);
+        let heads: Vec<Vec<String>> = groups.iter().map(head).collect();
+        let lines = heads.iter().map(Vec::len).max().unwrap_or(1).max(1) as i32;
+        let above = ABOVE + (lines - 1) * LINE;
         let top = heading(None, report, &below);
         let rows = (groups.len() as i32 + columns - 1) / columns;
-        let all = top + 100 + rows * (ABOVE + height + BELOW);
-        let scale = scale(report);
+        let all = top + 100 + rows * (above + height + BELOW);
+        let scale = scale(report, &groups);
         Self {
             report,
             groups,
@@ -84,6 +99,8 @@ impl<'a> Layout<'a> {
             top,
             columns,
             labels,
+            heads,
+            above,
             plot: (width, height),
             printed,
             height: (all + 1) / 2 * 2,
@@ -97,8 +114,8 @@ impl<'a> Layout<'a> {
         for (i, group) in self.groups.iter().enumerate() {
             let (row, column) = (i as i32 / self.columns, i as i32 % self.columns);
             let left = MARGIN + column * across + self.labels;
-            let top = self.top + 100 + row * (ABOVE + self.plot.1 + BELOW) + ABOVE;
-            self.map(painter, group, left, top);
+            let (left, top) = (left / 2 * 2, self.top + 100 + row * (self.above + self.plot.1 + BELOW) + self.above);
+            self.map(painter, group, &self.heads[i], (left, top / 2 * 2));
         }
     }
 
@@ -163,18 +180,24 @@ impl<'a> Layout<'a> {
         painter.line(&[(left, bottom), (right, top)], palette::RULE, 2);
     }
 
-    fn map(&self, painter: &Painter<'_>, group: &[usize], left: i32, top: i32) {
+    fn map(&self, painter: &Painter<'_>, group: &[usize], head: &[String], (left, top): (i32, i32)) {
         let (report, (width, height)) = (self.report, self.plot);
         let (across, up) = (&report.axes[0], &report.axes[1]);
         let (nx, ny) = (across.values.len(), up.values.len());
         let lane = &report.lanes[group[0]];
-        let edge = |i: usize, n: usize, length: i32| (i64::from(length) * i as i64 / n as i64) as i32;
+        // On whole pixels where cells are wide enough: else seams show.
+        let edge = |i: usize, n: usize, length: i32| {
+            let exact = (i64::from(length) * i as i64 / n as i64) as i32;
+            if length / n as i32 >= 4 { exact / 2 * 2 } else { exact }
+        };
         let x = |i: usize| left + edge(i, nx, width);
         // Upright values grow upwards.
         let y = |j: usize| top + height - edge(j, ny, height);
         let room = width + self.labels;
         let start = left - self.labels;
-        painter.text((start, top - 46), HEAD, palette::INK, Anchor::Start, &HEAD.clip(&names(report, group), room));
+        for (i, line) in head.iter().rev().enumerate() {
+            painter.text((start, top - 46 - i as i32 * LINE), HEAD, palette::INK, Anchor::Start, line);
+        }
         painter.text((start, top - 12), SMALL, palette::INK, Anchor::Start, &SMALL.clip(&up.path, room));
         let unit = report.measures[0].unit;
         for i in 0..nx {
@@ -197,9 +220,10 @@ impl<'a> Layout<'a> {
         let frame = [(left, top), (left + width, top), (left + width, bottom), (left, bottom), (left, top)];
         painter.line(&frame, palette::RULE, 2);
         let middle = |from: i32, until: i32| (from + until) / 2;
+        let end = left + width + GAP / 2;
         let texts: Vec<String> = across.values.iter().map(|text| SMALL.clip(text, 220)).collect();
         let places: Vec<(i32, i32)> =
-            texts.iter().enumerate().map(|(i, text)| (middle(x(i), x(i + 1)), SMALL.width(text))).collect();
+            texts.iter().enumerate().map(|(i, text)| kept(middle(x(i), x(i + 1)), SMALL.width(text), end)).collect();
         for i in spaced(&places, 12) {
             painter.text((places[i].0, bottom + 34), SMALL, palette::SOFT, Anchor::Middle, &texts[i]);
         }
@@ -225,10 +249,27 @@ fn cells(report: &SweepReport) -> impl Iterator<Item = String> {
     report.points.iter().flatten().filter_map(move |row| row.values[0].as_ref().map(|value| cell(value, unit)))
 }
 
-fn scale(report: &SweepReport) -> Scale {
-    let numbers = report.points.iter().flatten().filter_map(|row| row.values[0].as_ref()?.number());
+/// What the lanes of a group have at every point, if that is the same.
+fn everywhere<'a>(report: &'a SweepReport, group: &[usize]) -> Option<&'a SweepValue> {
+    report.everywhere(&report.lanes[group[0]], 0)
+}
+
+/// Lanes that need no map.
+fn flat_lanes(report: &SweepReport, groups: &[Vec<usize>]) -> String {
+    let unit = report.measures[0].unit;
+    let one = |group: &Vec<usize>| {
+        let value = everywhere(report, group).map_or_else(String::new, |value| figure(value, unit));
+        format!("{} {value}", names(report, group))
+    };
+    format!("the same everywhere: {}", groups.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+fn scale<'a>(report: &'a SweepReport, groups: &[Vec<usize>]) -> Scale {
+    let lanes = groups.iter().map(|group| &report.lanes[group[0]]);
+    let of_lane =
+        |lane: &'a String| (0..report.points.len()).filter_map(move |point| report.value(point, lane, 0)?.number());
     let ends = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
-    let (low, high) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    let (low, high) = lanes.flat_map(of_lane).fold((f64::INFINITY, f64::NEG_INFINITY), ends);
     let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
     Scale { low, high, log: low > 0.0 && high / low >= WIDE }
 }

@@ -1,7 +1,7 @@
 //! Lines over one axis: a panel a measure, a line a lane.
 
 use super::ramp::Scale;
-use super::{HEAD, LINE, MOST_LANES, groups, heading, measured, names, spaced};
+use super::{HEAD, LINE, MOST_LANES, groups, heading, kept, measured, names, spaced};
 use crate::faces::svg::paint::{Anchor, Color, Painter, Point, WIDTH, palette};
 use crate::faces::svg::ticks::{label, ticks};
 use crate::faces::svg::{MARGIN, SMALL};
@@ -38,8 +38,6 @@ const SHAPES: usize = 6;
 /// The picture, laid out.
 pub struct Layout<'a> {
     report: &'a SweepReport,
-    /// Lanes that share a line.
-    groups: Vec<Vec<usize>>,
     /// Lines of the legend: which group, and what it is called.
     legend: Vec<Vec<(usize, String)>>,
     /// What is said below the title.
@@ -78,7 +76,7 @@ impl<'a> Layout<'a> {
             .collect();
         let rows = (measures.len() as i32 + columns - 1) / columns;
         let height = (first + rows * (ABOVE + PLOT + BELOW) + 21) / 2 * 2;
-        Self { report, groups, legend, below, top, panels, height }
+        Self { report, legend, below, top, panels, height }
     }
 
     pub fn draw(&self, painter: &Painter<'_>) {
@@ -95,7 +93,7 @@ impl<'a> Layout<'a> {
             y += 40;
         }
         for panel in &self.panels {
-            panel.draw(painter, self.groups.len());
+            panel.draw(painter);
         }
     }
 }
@@ -211,7 +209,7 @@ impl<'a> Panel<'a> {
         (from..=until).map(|power| libm::pow(10.0, f64::from(power)) * self.unit).collect()
     }
 
-    fn draw(&self, painter: &Painter<'_>, groups: usize) {
+    fn draw(&self, painter: &Painter<'_>) {
         let ((left, right), bottom) = (self.span, self.top + PLOT);
         let room = right - left + NUMBERS;
         painter.text((left - NUMBERS, self.top - 26), HEAD, palette::INK, Anchor::Start, &HEAD.clip(&self.name, room));
@@ -228,31 +226,27 @@ impl<'a> Panel<'a> {
                 painter.line(&points, colour(i), 5 + 4 * self.covered(i));
             }
         }
-        // Marks of lines that run close together take turns.
+        // Where points are close, lines take turns with their marks.
+        let apart = (right - left) / (self.xs.len().max(2) as i32 - 1);
+        let turns = (60 / apart.max(1)).clamp(1, self.xs.len().max(1) as i32) as usize;
         for (i, line) in self.series.iter().enumerate() {
-            let mut last = None;
-            for (x, y) in line {
-                let Some(y) = y else { continue };
-                let place = self.at(*x, *y);
-                let apart = last.is_none_or(|last| place.0 - last >= 34);
-                if apart {
-                    mark(painter, place, i % groups.max(1));
-                    last = Some(place.0);
+            for (k, (x, y)) in line.iter().enumerate() {
+                if let (Some(y), true) = (y, k % turns == i % turns) {
+                    mark(painter, self.at(*x, *y), i);
                 }
             }
         }
     }
 
-    /// How many later lines would hide this one along a part of its way: it is drawn wider.
+    /// How many later lines would hide this one along most of its way: it is drawn wider.
     fn covered(&self, i: usize) -> u32 {
-        let pieces = |line: &[(f64, Option<f64>)]| -> Vec<(Option<f64>, Option<f64>)> {
-            line.windows(2).map(|pair| (pair[0].1, pair[1].1)).collect()
+        let own = &self.series[i];
+        let hides = |other: &&Vec<(f64, Option<f64>)>| {
+            let alike = |k: &usize| own[*k].1.is_some() && own[*k].1 == other[*k].1 && own[k + 1].1 == other[k + 1].1;
+            let pieces = own.len().saturating_sub(1);
+            2 * (0..pieces).filter(alike).count() > pieces
         };
-        let own = pieces(&self.series[i]);
-        let hides = |other: &Vec<(f64, Option<f64>)>| {
-            pieces(other).iter().zip(&own).any(|(a, b)| a == b && a.0.is_some() && a.1.is_some())
-        };
-        (self.series[i + 1..].iter().filter(|other| hides(other)).count() as u32).min(3)
+        (self.series[i + 1..].iter().filter(hides).count() as u32).min(3)
     }
 
     /// The values along the axis, as many as there is room for.
@@ -261,9 +255,10 @@ impl<'a> Panel<'a> {
         let mut labels: Vec<(i32, &str)> =
             self.xs.iter().zip(&axis.values).map(|(x, text)| (self.at(*x, self.y.low).0, text.as_str())).collect();
         labels.sort_by_key(|(x, _)| *x);
+        let end = self.span.1 + 30 + GAP / 2;
         let clipped: Vec<String> = labels.iter().map(|(_, text)| SMALL.clip(text, 220)).collect();
         let places: Vec<(i32, i32)> =
-            labels.iter().zip(&clipped).map(|((x, _), text)| (*x, SMALL.width(text))).collect();
+            labels.iter().zip(&clipped).map(|((x, _), text)| kept(*x, SMALL.width(text), end)).collect();
         for (x, _) in &labels {
             painter.line(&[(*x, bottom), (*x, bottom + 8)], palette::RULE, 2);
         }

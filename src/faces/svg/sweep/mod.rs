@@ -131,6 +131,11 @@ fn cmp(a: &SweepValue, b: &SweepValue) -> std::cmp::Ordering {
     a.number().unwrap_or(0.0).total_cmp(&b.number().unwrap_or(0.0))
 }
 
+/// Where a label of some width around a place is, kept left of an end; and its width.
+fn kept(place: i32, width: i32, end: i32) -> (i32, i32) {
+    (place.min(end - width / 2), width)
+}
+
 /// Which of some labels are drawn so that none touches the next: the first, the last, and what fits
 /// between. Of each its place and its width.
 fn spaced(labels: &[(i32, i32)], gap: i32) -> Vec<usize> {
