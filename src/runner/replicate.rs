@@ -72,7 +72,7 @@ fn single(plan: &Plan, run: u64, options: Options, go_on: &(dyn Fn() -> bool + S
     let record = record_plan(&plan, traffic.start());
     let options = Options { threads: 1, ..options };
     let (spec, mut progress) = (|_: &_| serde_json::Value::Null, |_| go_on());
-    let (findings, counts) = if plan.is_closed_loop() {
+    let (findings, counts) = if plan.needs_feedback() {
         closed::findings(&plan, &mut traffic, &record, options, Vec::new(), spec, &mut progress)?
     } else {
         let found = open_loop(&plan, &mut traffic, record, options, Extras::default(), &mut progress, spec)?;

@@ -257,6 +257,18 @@ impl Plan {
         self.lanes.iter().any(LanePlan::is_closed_loop) || self.populations().iter().any(Option::is_some)
     }
 
+    /// Whether a lane's limit is kept by more than one process.
+    #[must_use]
+    pub fn is_deployed(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.deployment.is_some())
+    }
+
+    /// Whether what happens depends on what happened before in more than the limiters.
+    #[must_use]
+    pub fn needs_feedback(&self) -> bool {
+        self.is_closed_loop() || self.is_deployed()
+    }
+
     /// For each traffic entry, how its clients go on, if it is a closed population.
     #[must_use]
     pub fn populations(&self) -> Vec<Option<Population>> {
@@ -320,7 +332,7 @@ impl Plan {
     pub fn workload(&self) -> Workload {
         let (from, until) = self.traffic.times();
         // Retries come after the last arrival, unless the run is stated to end.
-        let open_end = self.is_closed_loop() && self.traffic.duration.is_none();
+        let open_end = self.needs_feedback() && self.traffic.duration.is_none();
         let until = if open_end { SimTime::MAX } else { until };
         Workload { unit_cost: self.traffic.unit_cost(), times: (from, until), debt: false }
     }
