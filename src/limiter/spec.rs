@@ -33,14 +33,19 @@ pub struct Workload {
     pub unit_cost: bool,
     /// All attempts lie within these instants.
     pub times: (SimTime, SimTime),
+    /// More may be charged than there is.
+    pub debt: bool,
 }
 
 impl Workload {
     /// Nothing is known.
-    pub const UNKNOWN: Self = Self { unit_cost: false, times: (SimTime::MIN, SimTime::MAX) };
+    pub const UNKNOWN: Self = Self { unit_cost: false, times: (SimTime::MIN, SimTime::MAX), debt: false };
 
     /// The origin of a schedule whose scaled instants fit 63 bits, if one does.
     fn narrow_origin(&self, rate: Rate, burst: u64) -> Option<SimTime> {
+        if self.debt {
+            return None;
+        }
         let (from, until) = self.times;
         let (period, units) = rate.reduced();
         let backlog = u128::from(burst) * u128::from(period);
@@ -195,7 +200,7 @@ impl LimiterSpec {
             Self::TokenBucket(spec) if spec.refill == Refill::Interval => {
                 Box::new(Keyed::new(SteppedBucket::new(spec)))
             }
-            Self::TokenBucket(spec) if narrow(spec.burst, spec.rate.reduced().0) => {
+            Self::TokenBucket(spec) if !workload.debt && narrow(spec.burst, spec.rate.reduced().0) => {
                 Box::new(Keyed::new(TokenBucket::<u64>::new(spec)))
             }
             Self::TokenBucket(spec) => Box::new(Keyed::new(TokenBucket::<u128>::new(spec))),
@@ -204,7 +209,7 @@ impl LimiterSpec {
                     Some(origin) => Box::new(Keyed::new(LeakyQueue::<i64>::new(spec, origin))),
                     None => Box::new(Keyed::new(LeakyQueue::<i128>::new(spec, SimTime::EPOCH))),
                 },
-                LeakyMode::Meter if narrow(spec.capacity, spec.rate.reduced().0) => {
+                LeakyMode::Meter if !workload.debt && narrow(spec.capacity, spec.rate.reduced().0) => {
                     Box::new(Keyed::new(LeakyMeter::<u64>::new(spec)))
                 }
                 LeakyMode::Meter => Box::new(Keyed::new(LeakyMeter::<u128>::new(spec))),

@@ -324,7 +324,7 @@ impl Plan {
         // Retries come after the last arrival, unless the run is stated to end.
         let open_end = self.is_closed_loop() && self.traffic.duration.is_none();
         let until = if open_end { SimTime::MAX } else { until };
-        Workload { unit_cost: self.traffic.unit_cost(), times: (from, until) }
+        Workload { unit_cost: self.traffic.unit_cost(), times: (from, until), debt: false }
     }
 
     /// A plan to replay traces without a scenario.
