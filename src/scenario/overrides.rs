@@ -135,7 +135,7 @@ const KINDS: [&str; 9] =
     ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "clients", "trace"];
 
 /// What may be changed at the top of a scenario.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "title",
     "about",
     "start",
@@ -146,6 +146,7 @@ const KEYS: [&str; 13] = [
     "client",
     "response",
     "backend",
+    "deployment",
     "max-events",
     "metric-bin",
     "conditions",
@@ -158,7 +159,7 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
         let lane = lanes(document).get_mut(index).expect("an index of these tables");
         let algorithm = LimiterSpec::NAMES.into_iter().find(|name| lane.contains_key(name));
         let knobs: Vec<&str> = path[1..].iter().map(String::as_str).collect();
-        let own = ["name", "key", "exempt", "clock-resolution", "client", "response", "backend"];
+        let own = ["name", "key", "exempt", "clock-resolution", "client", "response", "backend", "deployment"];
         let knobs = match (&knobs[..], algorithm) {
             ([], _) => return Err(Error::usage(format!("--set {shown}: name what to change of lane `{}`", path[0]))),
             // `bucket.burst` is short for `bucket.token-bucket.burst`.

@@ -3,7 +3,7 @@
 use super::conditions::{self, SpanCondition};
 use super::diagnose;
 use super::expect::{Expectation, Reader};
-use super::file::{LaneTable, ScenarioTable};
+use super::file::{Algorithms, LaneTable, ScenarioTable};
 use super::lanes::{Lanes, default_limiter};
 use super::loops::Loops;
 use super::names::{check_prose, names};
@@ -160,7 +160,9 @@ impl Plan {
             return Err(source.error(span, format!("more than {MAX_LANES} lanes"), "one too many", None));
         }
         let resolver = Lanes { source, limit: self.limit };
-        let limiters = lanes.iter().map(|lane| resolver.limiter(lane)).collect::<Result<Vec<_>, _>>()?;
+        let limiter =
+            |lane: &Spanned<LaneTable>| resolver.limiter(&Algorithms::from(lane.get_ref()), lane.span(), "lane");
+        let limiters = lanes.iter().map(limiter).collect::<Result<Vec<_>, _>>()?;
         let own = lanes.iter().map(|lane| lane.get_ref().name.as_ref());
         let names = names(source, "lane", own, limiters.iter().map(LimiterSpec::name))?;
         for ((lane, limiter), name) in lanes.iter().zip(limiters).zip(names) {
