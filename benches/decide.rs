@@ -114,7 +114,7 @@ fn spec(algorithm: &str, limit: &str) -> LimiterSpec {
 /// Decides all; answers how many were admitted.
 fn decide(spec: &LimiterSpec, arrivals: &Arrivals) -> u64 {
     let times = (SimTime::EPOCH, *arrivals.at.iter().max().expect("some arrivals"));
-    let mut limiter = spec.build(&Workload { unit_cost: true, times });
+    let mut limiter = spec.build(&Workload { unit_cost: true, times, debt: false });
     let mut verdicts = Verdicts::default();
     let mut admitted = 0;
     for rows in arrivals.batches() {

@@ -70,6 +70,8 @@ fn drive(plan: &Plan) -> u64 {
         end: plan.traffic.duration.and_then(|duration| start.checked_add(duration)),
         max_events: u64::MAX,
         populations: plan.populations(),
+        faults: plan.faults.clone(),
+        workload: plan.workload(),
     };
     let mut nobody = ();
     let lane = Lane::new(plan.lanes[0].clone(), &plan.workload());
@@ -90,7 +92,8 @@ fn drive(plan: &Plan) -> u64 {
         let keys = traffic.keys(0);
         step.new_keys = (known..keys.len()).map(|id| keys.name(id as u32).into()).collect();
         known = keys.len();
-        world.advance(&step, &mut verdicts).expect("in range");
+        world.advance(&step).expect("in range");
+        world.take_decided(world.arrivals_decided(), &mut verdicts);
     }
 }
 

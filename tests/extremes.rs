@@ -91,7 +91,9 @@ fn the_largest_limits() {
         specs.extend(windows(limit));
         for spec in specs {
             for start in [MIN, 0, MAX - 10] {
-                for workload in [Workload::UNKNOWN, Workload { unit_cost: false, times: (at(start), at(start + 10)) }] {
+                for workload in
+                    [Workload::UNKNOWN, Workload { unit_cost: false, times: (at(start), at(start + 10)), debt: false }]
+                {
                     let mut limiter = spec.build(&workload);
                     assert!(limiter.decide(KEY, at(start), MAX_UNITS - 1).admits(), "{spec:?} at {start}");
                     assert_eq!(limiter.level(KEY, at(start)).remaining, 1, "{spec:?} at {start}");
@@ -221,6 +223,7 @@ proptest! {
         let known = Workload {
             unit_cost: attempts.iter().all(|(_, cost)| *cost <= 1),
             times: (at(attempts[0].0), at(attempts[attempts.len() - 1].0)),
+            debt: false,
         };
         let mut oracle = Oracle::new(&spec);
         let mut limiters = [Workload::UNKNOWN, known].map(|workload| spec.build(&workload));

@@ -11,7 +11,7 @@ const KEY: KeyId = KeyId(0);
 fn workload(attempts: &[Attempt]) -> Workload {
     let first = attempts.first().expect("not empty").at;
     let last = attempts.last().expect("not empty").at;
-    Workload { unit_cost: attempts.iter().all(|a| a.cost <= 1), times: (at(first), at(last)) }
+    Workload { unit_cost: attempts.iter().all(|a| a.cost <= 1), times: (at(first), at(last)), debt: false }
 }
 
 fn agrees(spec: &LimiterSpec, attempts: &[Attempt], workload: &Workload) {

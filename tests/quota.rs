@@ -77,7 +77,7 @@ fn spec(lane: &str) -> LimiterSpec {
 
 /// Each way in which the same limiter is built: nothing known of the run, and all of it known.
 fn limiters(lane: &str) -> Vec<Box<dyn Limiter>> {
-    let known = Workload { unit_cost: true, times: (at("0"), at("10")) };
+    let known = Workload { unit_cost: true, times: (at("0"), at("10")), debt: false };
     [Workload::UNKNOWN, known].iter().map(|workload| spec(lane).build(workload)).collect()
 }
 

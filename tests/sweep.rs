@@ -327,3 +327,37 @@ fn pictures_of_extreme_grids() {
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{vary:?}");
     }
 }
+
+/// Deployments and faults: a wildcard reaches the lanes that have the table, a fault goes by its number
+/// or, where it is the only one, by its kind.
+#[test]
+fn deployments_and_faults_can_be_varied() {
+    let folder = with(
+        "limit = \"10/1s\"\nduration = \"20s\"\n[[traffic]]\nsteady = { rate = \"40/1s\" }\n\
+         [[lane]]\nname = \"central\"\ntoken-bucket = {}\n\
+         deployment = { central = { replicas = 2, round-trip = \"1ms\", timeout = \"10ms\", on-failure = \"open\" } }\n\
+         [[lane]]\nname = \"hybrid\"\ntoken-bucket = {}\ndeployment = { hybrid = { replicas = 4, sync = { every = \"1s\" } } }\n\
+         [[lane]]\nname = \"alone\"\ntoken-bucket = {}\n\
+         [[fault]]\nstore-down = { from = \"2s\", until = \"3s\" }\n[[fault]]\nrestart = { replica = 0, at = \"9s\" }\n",
+    );
+    let allowed = |vary: &str, lane: &str| {
+        let found = json(sweep(&folder, &["--vary", vary, "--measure", "allowed", "--lane", lane, "--json"]));
+        let rows = found["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|row| row["allowed"].as_u64().expect("a number")).collect::<Vec<_>>()
+    };
+    let by_kind = allowed("fault.store-down.until=3s..6s:step=1s", "central");
+    assert_eq!(by_kind, allowed("fault.0.store-down.until=3s..6s:step=1s", "central"));
+    // Every second without a store lets through forty instead of ten.
+    assert!(by_kind.windows(2).all(|pair| (25..=35).contains(&(pair[1] - pair[0]))), "{by_kind:?}");
+    let every = allowed("*.deployment.hybrid.sync.every=100ms,1s,5s", "hybrid");
+    assert!(every[0] < every[2], "{every:?}");
+    let alone = allowed("*.deployment.hybrid.sync.every=100ms,1s,5s", "alone");
+    assert!(alone[0] == alone[1] && alone[1] == alone[2], "{alone:?}");
+    for (vary, words) in [
+        ("fault.flush.at=1s", "`fault` is a list without a `flush`"),
+        ("fault.2.flush.at=1s", "ends with entry 1"),
+        ("*.deployment.local.replicas=1,2", "no lane has `deployment.local`"),
+    ] {
+        sweep(&folder, &["--vary", vary]).fails(2, &[words, "--vary"]);
+    }
+}

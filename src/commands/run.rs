@@ -297,7 +297,7 @@ fn with_decisions(
     interrupted: &'static AtomicBool,
 ) -> Result<Outcome, Error> {
     let failed = |source| cannot_write(path, &source);
-    if plan.is_closed_loop() {
+    if plan.needs_feedback() {
         return with_attempts(plan, options, path, progress, interrupted);
     }
     let lanes = plan.lanes.iter().map(|lane| lane.name.clone()).collect();

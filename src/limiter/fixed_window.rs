@@ -199,6 +199,10 @@ impl Algorithm for FixedWindow {
         }
     }
 
+    fn clamp(&self, state: &mut Window, _at: SimTime) {
+        state.used = state.used.min(self.units);
+    }
+
     fn retry_after(&self, state: &Window, at: SimTime, cost: u64) -> Option<SimDuration> {
         if cost > self.units {
             return None;

@@ -88,6 +88,10 @@ impl<T: Ticks> Algorithm for Gcra<T> {
         *tat = self.schedule.withdraw(*tat, at, cost);
     }
 
+    fn clamp(&self, tat: &mut T, at: SimTime) {
+        *tat = self.schedule.clamp(*tat, at);
+    }
+
     fn retry_after(&self, tat: &T, at: SimTime, cost: u64) -> Option<SimDuration> {
         self.schedule.retry_after(*tat, at, cost)
     }

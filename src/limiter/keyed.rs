@@ -194,6 +194,8 @@ pub trait Limiter: Send {
     fn refuse(&mut self, key: KeyId, at: SimTime, cost: u64);
     /// Gives back `cost` units charged at `charged_at`.
     fn refund(&mut self, key: KeyId, charged_at: SimTime, at: SimTime, cost: u64);
+    /// Forgives a key's debt.
+    fn clamp(&mut self, key: KeyId, at: SimTime);
     /// Forgets a key.
     fn reset(&mut self, key: KeyId, at: SimTime);
     /// The smallest wait after which an attempt would be admitted, `None` for never.
@@ -210,6 +212,8 @@ pub trait Limiter: Send {
     fn commit(&mut self, key: KeyId, at: SimTime, snapshot: Snapshot);
     /// Memory held.
     fn size(&self) -> StateSize;
+    /// The same limiter with the same states.
+    fn duplicate(&self) -> Box<dyn Limiter>;
 }
 
 /// Bytes of states that a near cache holds anyway.
@@ -263,7 +267,7 @@ impl<A: Algorithm> Keyed<A> {
     }
 }
 
-impl<A: Algorithm + Send> Limiter for Keyed<A> {
+impl<A: Algorithm + Clone + Send + 'static> Limiter for Keyed<A> {
     fn decide_batch(&mut self, rows: Rows<'_>, verdicts: &mut Verdicts) {
         assert!(rows.key.len() == rows.at.len() && rows.cost.len() == rows.at.len(), "columns of equal length");
         verdicts.clear();
@@ -320,6 +324,12 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
         }
     }
 
+    fn clamp(&mut self, key: KeyId, at: SimTime) {
+        if let Some(state) = self.states.get_mut(key.index()) {
+            self.algorithm.clamp(state, at);
+        }
+    }
+
     fn reset(&mut self, key: KeyId, at: SimTime) {
         let initial = self.algorithm.initial(at);
         if let Some(state) = self.states.get_mut(key.index()) {
@@ -351,6 +361,10 @@ impl<A: Algorithm + Send> Limiter for Keyed<A> {
     fn commit(&mut self, key: KeyId, at: SimTime, snapshot: Snapshot) {
         let state = snapshot.0.downcast().expect("a snapshot goes back to the limiter it came from");
         *self.state(key, at) = *state;
+    }
+
+    fn duplicate(&self) -> Box<dyn Limiter> {
+        Box::new(self.clone())
     }
 
     fn size(&self) -> StateSize {

@@ -125,6 +125,10 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
         *next_free = self.schedule.withdraw(*next_free, at, cost);
     }
 
+    fn clamp(&self, next_free: &mut T, at: SimTime) {
+        *next_free = self.schedule.clamp(*next_free, at);
+    }
+
     fn retry_after(&self, next_free: &T, at: SimTime, cost: u64) -> Option<SimDuration> {
         self.schedule.retry_after(*next_free, at, cost)
     }
@@ -210,6 +214,10 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
 
     fn refund(&self, state: &mut Fill<A>, _charged_at: SimTime, at: SimTime, cost: u64) {
         self.drain.take(state, at, cost);
+    }
+
+    fn clamp(&self, state: &mut Fill<A>, at: SimTime) {
+        state.set(self.drain.fill(state, at).min(self.capacity), at);
     }
 
     fn retry_after(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Option<SimDuration> {

@@ -125,6 +125,9 @@ pub trait Algorithm {
     /// Gives back `cost` units charged at `charged_at`, if what they were charged to still exists.
     fn refund(&self, state: &mut Self::State, charged_at: SimTime, at: SimTime, cost: u64);
 
+    /// Forgives debt: a level above the limit is cut to it.
+    fn clamp(&self, state: &mut Self::State, at: SimTime);
+
     /// The smallest wait after which this attempt would be admitted if nothing else arrived; zero
     /// if it would be now, `None` if no wait helps.
     fn retry_after(&self, state: &Self::State, at: SimTime, cost: u64) -> Option<SimDuration>;

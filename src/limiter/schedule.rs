@@ -125,6 +125,11 @@ impl<T: Ticks> Schedule<T> {
         done.minus(T::span(cost, self.period)).max(self.now(at))
     }
 
+    /// The instant with no more than the capacity of work that is not done.
+    pub fn clamp(&self, done: T, at: SimTime) -> T {
+        done.min(self.now(at).plus(self.capacity))
+    }
+
     /// Work accepted and not done at `at`, in 1/units nanoseconds.
     /// Exact also where `at` lies past all arrivals and on no 64-bit scale any more.
     pub fn backlog(&self, done: T, at: SimTime) -> u128 {

@@ -354,6 +354,17 @@ impl<C: Counts, G: Grid> Algorithm for SlidingCounter<C, G> {
         }
     }
 
+    /// What is over is forgiven of the newest bucket.
+    fn clamp(&self, state: &mut Counter<C, G>, at: SimTime) {
+        let place = self.place(state, at);
+        if place.shift > 0 {
+            return;
+        }
+        let (whole, _) = self.sums(&state.counts, 0);
+        let newest = &mut state.counts.as_mut()[0];
+        *newest = newest.saturating_sub(whole.saturating_sub(self.units));
+    }
+
     fn retry_after(&self, state: &Counter<C, G>, at: SimTime, cost: u64) -> Option<SimDuration> {
         match (cost, self.compare) {
             (0, _) => Some(SimDuration::ZERO),

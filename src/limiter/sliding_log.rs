@@ -188,7 +188,7 @@ impl<E: Entry> SlidingLog<E> {
 
     /// The instant this attempt counts at: time never runs backwards inside a log.
     #[inline(always)]
-    fn clamp(log: &Log<E>, at: SimTime) -> i64 {
+    fn ordered(log: &Log<E>, at: SimTime) -> i64 {
         log.entries.back().map_or(at.nanos(), |newest| newest.at().max(at.nanos()))
     }
 
@@ -244,7 +244,7 @@ impl<E: Entry> SlidingLog<E> {
 
     /// Time from `at` until at most `target` units count.
     fn wait(&self, log: &Log<E>, at: SimTime, target: u64) -> SimDuration {
-        let now = Self::clamp(log, at);
+        let now = Self::ordered(log, at);
         let mut used = self.used(log, now);
         if used <= target {
             return SimDuration::ZERO;
@@ -276,7 +276,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
     fn ask(&self, log: &Log<E>, at: SimTime, cost: u64) -> Decision {
         let fits = cost <= self.units
             && (log.sum <= self.units - cost || {
-                let at = Self::clamp(log, at);
+                let at = Self::ordered(log, at);
                 self.used(log, at) <= self.units - cost
             });
         if fits || cost == 0 { Decision::Allow } else { Decision::Deny }
@@ -284,7 +284,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
 
     #[inline]
     fn charge(&self, log: &mut Log<E>, at: SimTime, cost: u64) {
-        let at = Self::clamp(log, at);
+        let at = Self::ordered(log, at);
         self.record(log, at, cost);
     }
 
@@ -294,7 +294,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
             return;
         }
         // More than the limit changes no answer: the log need not grow beyond it.
-        let at = Self::clamp(log, at);
+        let at = Self::ordered(log, at);
         let cost = cost.min(self.units);
         self.record(log, at, cost);
         while let Some(oldest) = log.entries.front()
@@ -307,8 +307,18 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
 
     fn refund(&self, log: &mut Log<E>, charged_at: SimTime, at: SimTime, cost: u64) {
         let charged_at = charged_at.nanos();
-        if charged_at > Self::clamp(log, at) - self.lifetime {
+        if charged_at > Self::ordered(log, at) - self.lifetime {
             log.sum -= E::take_back(&mut log.entries, charged_at, cost);
+        }
+    }
+
+    /// What is over is forgiven of the newest entries.
+    fn clamp(&self, log: &mut Log<E>, at: SimTime) {
+        self.drop_gone(log, Self::ordered(log, at));
+        while log.sum > self.units
+            && let Some(newest) = log.entries.back()
+        {
+            log.sum -= E::take_back(&mut log.entries, newest.at(), log.sum - self.units);
         }
     }
 
@@ -321,7 +331,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
     }
 
     fn level(&self, log: &Log<E>, at: SimTime) -> Level {
-        let used = self.used(log, Self::clamp(log, at));
+        let used = self.used(log, Self::ordered(log, at));
         let remaining = self.units.saturating_sub(used);
         let next =
             if remaining == self.units { SimDuration::ZERO } else { self.wait(log, at, self.units - remaining - 1) };
@@ -329,7 +339,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
     }
 
     fn usage(&self, log: &Log<E>, at: SimTime) -> Used {
-        Used::whole(self.used(log, Self::clamp(log, at)))
+        Used::whole(self.used(log, Self::ordered(log, at)))
     }
 
     #[inline(always)]
@@ -338,7 +348,7 @@ impl<E: Entry> Algorithm for SlidingLog<E> {
             return Decision::Allow;
         }
         if cost <= self.units {
-            let now = Self::clamp(log, at);
+            let now = Self::ordered(log, at);
             // Decisions on a batch write into a free place: there is one, however a log is asked.
             if log.entries.is_full() && cost == 1 && !self.count_denied && log.sum <= self.units {
                 self.drop_gone(log, now);

@@ -4,9 +4,9 @@ use super::counts::{ClockGrid, FirstRequestGrid};
 use super::{
     CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Initial, Keyed, LeakyBucketSpec, LeakyMeter,
     LeakyMode, LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec,
-    SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry,
+    SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry, WindowAnchor,
 };
-use crate::quota::Rate;
+use crate::quota::{Limit, Rate};
 use crate::time::{SimDuration, SimTime};
 
 /// An algorithm with all its parameters resolved.
@@ -33,14 +33,19 @@ pub struct Workload {
     pub unit_cost: bool,
     /// All attempts lie within these instants.
     pub times: (SimTime, SimTime),
+    /// More may be charged than there is.
+    pub debt: bool,
 }
 
 impl Workload {
     /// Nothing is known.
-    pub const UNKNOWN: Self = Self { unit_cost: false, times: (SimTime::MIN, SimTime::MAX) };
+    pub const UNKNOWN: Self = Self { unit_cost: false, times: (SimTime::MIN, SimTime::MAX), debt: false };
 
     /// The origin of a schedule whose scaled instants fit 63 bits, if one does.
     fn narrow_origin(&self, rate: Rate, burst: u64) -> Option<SimTime> {
+        if self.debt {
+            return None;
+        }
         let (from, until) = self.times;
         let (period, units) = rate.reduced();
         let backlog = u128::from(burst) * u128::from(period);
@@ -123,6 +128,52 @@ impl LimiterSpec {
         (units > 0).then_some(Interval { period, units })
     }
 
+    /// An equal part of it for each of `parts`: units rounded down, the rate exact. `None` if that
+    /// leaves less than one unit, or no rate that the clock can tell.
+    #[must_use]
+    pub fn split(&self, parts: u32) -> Option<Self> {
+        let parts = u64::from(parts);
+        let limit = |limit: Limit| (limit.units >= parts).then(|| Limit { units: limit.units / parts, ..limit });
+        let burst = |burst: u64| (burst >= parts).then(|| burst / parts);
+        let rate = |rate: Rate| {
+            if rate.units.is_multiple_of(parts) {
+                return Some(Rate { units: rate.units / parts, ..rate });
+            }
+            let period = rate.period.nanos() * u128::from(parts);
+            let told = period <= SimDuration::MAX_CONFIGURED.nanos();
+            told.then(|| Rate { period: SimDuration::from_wide_nanos(period), ..rate })
+        };
+        Some(match *self {
+            Self::FixedWindow(spec) => Self::FixedWindow(FixedWindowSpec { limit: limit(spec.limit)?, ..spec }),
+            Self::SlidingLog(spec) => Self::SlidingLog(SlidingLogSpec { limit: limit(spec.limit)?, ..spec }),
+            Self::SlidingCounter(spec) => {
+                Self::SlidingCounter(SlidingCounterSpec { limit: limit(spec.limit)?, ..spec })
+            }
+            Self::TokenBucket(spec) => {
+                let burst = burst(spec.burst)?;
+                let initial = match spec.initial {
+                    Initial::Tokens(tokens) => Initial::Tokens(tokens / parts),
+                    other => other,
+                };
+                Self::TokenBucket(TokenBucketSpec { rate: rate(spec.rate)?, burst, initial, ..spec })
+            }
+            Self::LeakyBucket(spec) => {
+                let capacity = burst(spec.capacity)?;
+                Self::LeakyBucket(LeakyBucketSpec { rate: rate(spec.rate)?, capacity, ..spec })
+            }
+            Self::Gcra(spec) => Self::Gcra(GcraSpec { rate: rate(spec.rate)?, burst: burst(spec.burst)? }),
+        })
+    }
+
+    /// Whether windows of the clock are all that it counts by.
+    #[must_use]
+    pub const fn counts_clock_windows(&self) -> Option<SimDuration> {
+        match self {
+            Self::FixedWindow(FixedWindowSpec { limit, anchor: WindowAnchor::Clock, .. }) => Some(limit.window),
+            _ => None,
+        }
+    }
+
     /// Every algorithm's name, in the order in which they are shown.
     pub const NAMES: [&'static str; 6] =
         ["fixed-window", "sliding-log", "sliding-counter", "token-bucket", "leaky-bucket", "gcra"];
@@ -195,7 +246,7 @@ impl LimiterSpec {
             Self::TokenBucket(spec) if spec.refill == Refill::Interval => {
                 Box::new(Keyed::new(SteppedBucket::new(spec)))
             }
-            Self::TokenBucket(spec) if narrow(spec.burst, spec.rate.reduced().0) => {
+            Self::TokenBucket(spec) if !workload.debt && narrow(spec.burst, spec.rate.reduced().0) => {
                 Box::new(Keyed::new(TokenBucket::<u64>::new(spec)))
             }
             Self::TokenBucket(spec) => Box::new(Keyed::new(TokenBucket::<u128>::new(spec))),
@@ -204,7 +255,7 @@ impl LimiterSpec {
                     Some(origin) => Box::new(Keyed::new(LeakyQueue::<i64>::new(spec, origin))),
                     None => Box::new(Keyed::new(LeakyQueue::<i128>::new(spec, SimTime::EPOCH))),
                 },
-                LeakyMode::Meter if narrow(spec.capacity, spec.rate.reduced().0) => {
+                LeakyMode::Meter if !workload.debt && narrow(spec.capacity, spec.rate.reduced().0) => {
                     Box::new(Keyed::new(LeakyMeter::<u64>::new(spec)))
                 }
                 LeakyMode::Meter => Box::new(Keyed::new(LeakyMeter::<u128>::new(spec))),

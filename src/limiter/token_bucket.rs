@@ -140,6 +140,10 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
         self.drain.take(state, at, cost);
     }
 
+    fn clamp(&self, state: &mut Fill<A>, at: SimTime) {
+        state.set(self.drain.fill(state, at).min(self.capacity), at);
+    }
+
     fn retry_after(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Option<SimDuration> {
         match cost {
             0 => Some(SimDuration::ZERO),
@@ -253,6 +257,10 @@ impl Algorithm for SteppedBucket {
         let step = self.step(state, at);
         state.missing = self.missing(state, at).saturating_sub(cost);
         state.step = step;
+    }
+
+    fn clamp(&self, state: &mut SteppedFill, _at: SimTime) {
+        state.missing = state.missing.min(self.burst);
     }
 
     fn retry_after(&self, state: &SteppedFill, at: SimTime, cost: u64) -> Option<SimDuration> {

@@ -6,7 +6,7 @@ use crate::sim::{Answered, Lane, LanePlan, Policy, Scribe};
 use crate::time::SimTime;
 use crate::traffic::display_key;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Error, Read, Seek, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +31,9 @@ struct Pen {
     start: Option<SimTime>,
     headers: bool,
     keys: Vec<String>,
+    /// Rows of attempts that were decided before one that came earlier, and the number of that one.
+    early: BTreeMap<u64, csv::StringRecord>,
+    next: u64,
 }
 
 impl AttemptLog {
@@ -57,6 +60,8 @@ impl AttemptLog {
                 start,
                 headers: self.headers,
                 keys: Vec::new(),
+                early: BTreeMap::new(),
+                next: 0,
             }) as Box<dyn Scribe>
         };
         lanes.iter().zip(&self.lanes).map(pen).collect()
@@ -112,7 +117,7 @@ impl Scribe for Pen {
     }
 
     fn answered(&mut self, answered: &Answered, lane: &Lane) {
-        let Answered { arrival, made, at, keys, cost, decision, told } = *answered;
+        let Answered { row: number, arrival, made, at, keys, cost, decision, told } = *answered;
         let mut writer = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(rows) = &mut *writer else { return };
         let row = Row::new(lane, keys[1], at, cost, decision);
@@ -133,7 +138,16 @@ impl Scribe for Pen {
             record.push_field(&status.to_string());
             record.push_field(&lines.join(" | "));
         }
-        if let Err(error) = rows.write_record(&record) {
+        // Rows keep the order in which attempts came.
+        let mut ready = vec![record];
+        if let Some(number) = number {
+            self.early.insert(number, ready.remove(0));
+            while let Some(next) = self.early.remove(&self.next) {
+                ready.push(next);
+                self.next += 1;
+            }
+        }
+        if let Err(error) = ready.iter().try_for_each(|record| rows.write_record(record)) {
             *writer = Err(Error::from(error));
         }
     }

@@ -26,6 +26,10 @@ pub struct LaneRecorder {
     pub false_denials: u64,
     /// Admitted although the reference refuses.
     pub false_admissions: u64,
+    /// Units of those.
+    pub over_admitted: u64,
+    /// Units of the false denials.
+    pub under_admitted: u64,
     fingerprint: u64,
     /// The same, waits apart.
     admissions: u64,
@@ -47,6 +51,8 @@ impl LaneRecorder {
             longest_wait: 0,
             false_denials: 0,
             false_admissions: 0,
+            over_admitted: 0,
+            under_admitted: 0,
             fingerprint: 0,
             admissions: 0,
             events: 0,
@@ -161,9 +167,19 @@ impl Observer for LaneRecorder {
 
         if let Some(reference) = self.reference {
             let pairs = verdict.admitted.words().iter().zip(verdicts[reference].admitted.words());
-            for (lane, exact) in pairs {
+            for ((lane, exact), cost) in pairs.zip(batch.cost.chunks(64)) {
                 self.false_denials += u64::from((exact & !lane).count_ones());
                 self.false_admissions += u64::from((lane & !exact).count_ones());
+                let units = |mut rows: u64| {
+                    let mut units = 0;
+                    while rows != 0 {
+                        units += cost[rows.trailing_zeros() as usize];
+                        rows &= rows - 1;
+                    }
+                    units
+                };
+                self.under_admitted += units(exact & !lane);
+                self.over_admitted += units(lane & !exact);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{
     Agreement, Excess, LaneRecorder, MAX_STREAMS, Offered, Parting, Peak, PeakStreams, Room, Stream, Timeline,
     peak_window,
 };
-use crate::limiter::{Edge, KeyId, LimiterSpec, SlidingLogSpec};
+use crate::limiter::{Edge, KeyId, LimiterSpec, SlidingLogSpec, StateSize};
 use crate::quota::Limit;
 use crate::report::{
     ClassReport, Counts, DeniedKey, EnvelopePoint, LaneReport, OfferedReport, OverReport, PeakReport, StateReport,
@@ -32,7 +32,12 @@ pub struct RecordPlan {
     pub classes: Vec<Option<String>>,
     /// First instant of the run.
     pub start: SimTime,
+    /// What is released is seen apart from what arrives, in order of release.
+    pub apart: bool,
 }
+
+/// Who is shown batches.
+pub type Observers<'a> = Vec<Box<dyn Observer + 'a>>;
 
 /// Records a run.
 pub struct Recording {
@@ -152,6 +157,20 @@ impl Recording {
         observers
     }
 
+    /// The observers of the only lane, of what arrives and of what is released.
+    pub fn observers_apart(&mut self) -> (Observers<'_>, Observers<'_>) {
+        let (mut arrivals, mut releases): (Observers<'_>, Observers<'_>) = Default::default();
+        for window in self.windows.iter_mut().flat_map(|(_, windows)| windows) {
+            let to = if window.streams() == [Stream::Offered] { &mut arrivals } else { &mut releases };
+            to.push(Box::new(&mut **window));
+        }
+        arrivals.extend(self.recorders.iter_mut().map(|recorder| Box::new(recorder) as Box<dyn Observer + '_>));
+        arrivals.push(Box::new(&mut self.offered));
+        arrivals.push(Box::new(&mut self.timeline));
+        arrivals.push(Box::new(&mut self.agreement));
+        (arrivals, releases)
+    }
+
     fn peak(&self, span: SimDuration, stream: Stream) -> Option<(Peak, Excess)> {
         let (_, windows) = self.windows.iter().find(|(other, _)| *other == span)?;
         windows.iter().find_map(|window| {
@@ -265,21 +284,16 @@ impl Recording {
             over,
             false_denials: self.plan.limit.map(|_| recorder.false_denials),
             false_admissions: self.plan.limit.map(|_| recorder.false_admissions),
+            over_admitted: self.plan.limit.map(|_| recorder.over_admitted),
+            under_admitted: self.plan.limit.map(|_| recorder.under_admitted),
+            fleet: None,
             wait_ns: WaitReport {
                 p50: quantile(50),
                 p95: quantile(95),
                 p99: quantile(99),
                 max: (allowed + delayed > 0).then_some(recorder.longest_wait),
             },
-            state: StateReport {
-                keys: size.keys,
-                bytes: size.bytes,
-                bytes_per_key: if size.keys == 0 {
-                    0.0
-                } else {
-                    (size.bytes as f64 / size.keys as f64 * 10.0).round() / 10.0
-                },
-            },
+            state: state_report(size),
             keys_denied: recorder.denied_by_key.iter().filter(|count| **count > 0).count() as u64,
             top_denied: most_denied(&recorder.denied_by_key, TOP_DENIED)
                 .into_iter()
@@ -339,6 +353,14 @@ impl Recording {
     }
 }
 
+/// Memory that a limiter holds.
+#[must_use]
+pub fn state_report(size: StateSize) -> StateReport {
+    let StateSize { keys, bytes } = size;
+    let bytes_per_key = if keys == 0 { 0.0 } else { (bytes as f64 / keys as f64 * 10.0).round() / 10.0 };
+    StateReport { keys, bytes, bytes_per_key }
+}
+
 /// The keys with the most refusals, most first, ties by first appearance.
 fn most_denied(denied: &[u64], count: usize) -> Vec<(KeyId, u64)> {
     let mut top: Vec<(KeyId, u64)> = Vec::with_capacity(count + 1);
@@ -389,7 +411,7 @@ fn windows(plan: &RecordPlan, span: SimDuration, room: &Room) -> Vec<Box<dyn Pea
     let mut groups: Vec<(Option<LanePlan>, usize, Vec<Stream>)> = vec![(None, 0, vec![Stream::Offered])];
     for (i, lane) in plan.lanes.iter().enumerate() {
         let subject = lane.exempt.contains(&true).then(|| lane.clone());
-        if lane.limiter.delays() {
+        if lane.limiter.delays() || plan.apart {
             groups.push((subject, lane.column, vec![Stream::Lane(i)]));
             continue;
         }
@@ -410,7 +432,8 @@ fn windows(plan: &RecordPlan, span: SimDuration, room: &Room) -> Vec<Box<dyn Pea
     groups
         .into_iter()
         .map(|(subject, column, streams)| {
-            let ordered = !matches!(streams[..], [Stream::Lane(lane)] if plan.lanes[lane].limiter.delays());
+            let delays = |lane: usize| plan.lanes[lane].limiter.delays() && !plan.apart;
+            let ordered = !matches!(streams[..], [Stream::Lane(lane)] if delays(lane));
             peak_window(span, limit, column, subject, streams, ordered, room)
         })
         .collect()

@@ -5,6 +5,7 @@
 
 mod closed;
 mod detail;
+mod fleet;
 mod paper;
 mod place;
 mod replications;
@@ -15,6 +16,7 @@ pub use detail::{
     ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, RequestCounts, Sheet,
     SlowDetail,
 };
+pub use fleet::{FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
 pub use paper::{PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
 pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};
@@ -189,6 +191,13 @@ pub struct LaneReport {
     pub same_as: Option<String>,
     /// 64 bits over all decisions, as 16 hex digits.
     pub fingerprint: String,
+    /// Units admitted although the exact sliding log over the same attempts refuses them.
+    pub over_admitted: Option<u64>,
+    /// Units refused although it admits them.
+    pub under_admitted: Option<u64>,
+    /// What replicas and store did, where a lane of the run has any.
+    #[serde(flatten)]
+    pub fleet: Option<FleetReport>,
     /// What became of its clients' requests, in a closed loop.
     #[serde(flatten)]
     pub closed: Option<LoopReport>,

@@ -1,13 +1,20 @@
 //! A closed loop: every lane a world of its own.
 
+use super::deployed;
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
-use crate::record::{Findings, FirstAttempts, Outcomes, RecordPlan, Recording, Room, Tallied, Tallies, name_equals};
+use crate::record::{
+    Findings, FirstAttempts, FleetPlan, FleetRecord, Outcomes, RecordPlan, Recording, Room, Tallied, Tallies,
+    name_equals, state_report,
+};
 use crate::report::{Focus, LoopReport, TimelineReport};
 use crate::scenario::{Plan, SpanCondition};
-use crate::sim::{Lane, Observer, Options, Scribe, Step, Stream, Witness, World, WorldPlan, feedback};
+use crate::sim::{Lane, Observer, Options, Remains, Scribe, Step, Stream, Witness, World, WorldPlan, feedback};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
+
+/// Who is told what becomes of one lane's requests.
+type Told = ((Outcomes, Tallies), Option<FleetRecord>);
 
 /// Runs a plan's closed loop again for observers of each lane's attempts, among which it is lane
 /// number 0, for observers of the first attempts, and for a witness of each lane's requests.
@@ -70,11 +77,17 @@ pub fn findings(
         .map(|lane| Recording::new(RecordPlan { lanes: vec![lane.clone()], ..record.clone() }))
         .collect();
     let tallied: Vec<Tallied> = plan.conditions.iter().map(|condition| tallied(condition, record.start)).collect();
-    let mut outcomes: Vec<(Outcomes, Tallies)> =
-        plan.lanes.iter().map(|_| (Outcomes::new(record.start, plan.metric_bin), Tallies::new(&tallied))).collect();
+    let fleets: Vec<FleetPlan> = plan.lanes.iter().map(|lane| deployed::fleet_plan(plan, lane, record.start)).collect();
+    let mut outcomes: Vec<Told> = fleets
+        .iter()
+        .map(|fleet| {
+            let fleet = plan.is_deployed().then(|| FleetRecord::new(fleet));
+            ((Outcomes::new(record.start, plan.metric_bin), Tallies::new(&tallied)), fleet)
+        })
+        .collect();
     let end = sending_ends(plan, record.start);
     let mut interrupted = false;
-    let (lanes, stopped): (Vec<Lane>, Vec<bool>) = {
+    let remains: Vec<Remains> = {
         let mut worlds: Vec<World<'_>> = recordings
             .iter_mut()
             .zip(&mut outcomes)
@@ -89,7 +102,7 @@ pub fn findings(
             !interrupted
         };
         feedback(traffic, &mut worlds, &mut observers, options, &mut watch)?;
-        worlds.into_iter().map(World::into_lane).unzip()
+        worlds.into_iter().map(World::into_remains).collect()
     };
     if interrupted {
         return Err(Error::Interrupted);
@@ -106,10 +119,10 @@ pub fn findings(
         arrivals_by_key: first.arrivals_by_key,
         split: Vec::new(),
     };
-    let counts = outcomes.iter().map(|(_, tallies)| tallies.counts()).collect();
-    let parts = recordings.into_iter().zip(outcomes.into_iter().map(|(outcomes, _)| outcomes)).zip(lanes).zip(stopped);
-    for (((recording, outcomes), lane), stopped) in parts {
-        let limiter = lane.plan().limiter.clone();
+    let counts = outcomes.iter().map(|((_, tallies), _)| tallies.counts()).collect();
+    for ((recording, ((outcomes, _), fleet)), remains) in recordings.into_iter().zip(outcomes).zip(remains) {
+        let Remains { lane, stopped, left_out, size, in_flight } = remains;
+        let (limiter, lane_plan) = (lane.plan().limiter.clone(), lane.plan().clone());
         let (ended, unfinished) = outcomes.requests();
         let sent = outcomes.attempts();
         let last = outcomes.last_sent().nanos().saturating_sub(record.start.nanos());
@@ -122,12 +135,16 @@ pub fn findings(
         let ideal = one_key.then(|| ideal_drain(&limiter, found.offered.cost)).flatten();
         let closed: LoopReport = outcomes.finish(end, ideal, stopped);
         // Counted by the clients, and by the limiter.
-        assert!(report.attempts == sent, "every attempt that goes out is decided, once");
-        assert!(closed.succeeded <= report.allowed + report.delayed, "who is answered was admitted");
+        assert!(report.attempts + left_out == sent, "every attempt that goes out is decided, once");
+        assert!(closed.succeeded <= report.allowed + report.delayed + left_out, "who is answered was admitted");
         report.requests = ended + unfinished;
-        report.retries = report.attempts - closed.first_attempts;
+        report.retries = report.attempts.saturating_sub(closed.first_attempts);
         report.unfinished = unfinished;
-        report.closed = Some(closed);
+        report.closed = plan.is_closed_loop().then_some(closed);
+        if let Some(fleet) = fleet {
+            deployed::complete(plan, &lane_plan, fleet, in_flight, own.offered.largest_cost, &mut report);
+            report.state = state_report(size);
+        }
         found.lanes.push(report);
         found.notable_keys.append(&mut own.notable_keys);
         found.admissions.append(&mut own.admissions);
@@ -164,14 +181,19 @@ fn world<'a>(
     record: &RecordPlan,
     end: Option<SimTime>,
     recording: &'a mut Recording,
-    outcomes: &'a mut (Outcomes, Tallies),
+    outcomes: &'a mut Told,
 ) -> World<'a> {
     let workload = plan.workload();
     let mut lanes = recording.lanes().iter().map(|lane| Lane::new(lane.clone(), &workload)).collect::<Vec<_>>();
     let reference = (lanes.len() > 1).then(|| lanes.pop()).flatten();
     let lane = lanes.pop().expect("the recorded lane comes first");
-    let stream = Stream::new(record.columns, lane.plan().column, reference, recording.observers());
-    World::new(world_plan(plan, record.start, end), lane, stream, outcomes)
+    let (columns, column, world) = (record.columns, lane.plan().column, world_plan(plan, record.start, end));
+    if !record.apart {
+        return World::new(world, lane, Stream::new(columns, column, reference, recording.observers()), outcomes);
+    }
+    let (arrivals, releases) = recording.observers_apart();
+    let stream = Stream::new(columns, column, reference, arrivals);
+    World::new(world, lane, stream, outcomes).with_released(Stream::new(columns, column, None, releases))
 }
 
 fn world_plan(plan: &Plan, start: SimTime, end: Option<SimTime>) -> WorldPlan {
@@ -181,6 +203,8 @@ fn world_plan(plan: &Plan, start: SimTime, end: Option<SimTime>) -> WorldPlan {
         end,
         max_events: plan.max_events,
         populations: plan.populations(),
+        faults: plan.faults.clone(),
+        workload: plan.workload(),
     }
 }
 

@@ -172,7 +172,7 @@ pub fn details<const N: usize>(
     }
     let mut traffic = Traffic::open(&plan.traffic)?;
     let tracked = closeups.map(|closeup| closeup.tracked(plan, outcome));
-    let closed = plan.is_closed_loop();
+    let closed = plan.needs_feedback();
     let mut looks: [Look; N] = std::array::from_fn(|i| Look::new(plan, closeups[i], &tracked[i], closed));
     let mut rises = rises(plan, outcome, &closeups, closed);
     let mut decisions: Vec<[KeptDecisions; N]> = (0..plan.lanes.len())

@@ -1,6 +1,7 @@
 //! Runs a plan, or a closer look at one span of it: determinism is the storage format.
 
 mod closed;
+mod deployed;
 mod detail;
 mod levels;
 mod replicate;
@@ -75,7 +76,7 @@ pub fn run(
     let start = traffic.start();
     let record = record_plan(plan, start);
     let spec = |limiter: &_| serde_json::to_value(lane_spec(limiter)).expect("knobs are plain data");
-    let closed = plan.is_closed_loop();
+    let closed = plan.needs_feedback();
     let findings = if closed {
         closed::findings(plan, &mut traffic, &record, options, extras.scribes, spec, progress)?.0
     } else {
@@ -141,6 +142,7 @@ fn record_plan(plan: &Plan, start: SimTime) -> RecordPlan {
         columns: plan.traffic.columns.len(),
         classes: plan.traffic.entries.iter().map(|entry| entry.class.clone()).collect(),
         start,
+        apart: plan.is_deployed(),
     }
 }
 

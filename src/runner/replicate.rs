@@ -95,7 +95,7 @@ pub(super) fn lanes(
     let record = record_plan(plan, traffic.start());
     let options = Options { threads: 1, ..options };
     let (spec, mut progress) = (|_: &_| serde_json::Value::Null, |_| go_on());
-    if plan.is_closed_loop() {
+    if plan.needs_feedback() {
         let (found, counts) = closed::findings(plan, &mut traffic, &record, options, Vec::new(), spec, &mut progress)?;
         return Ok((found.lanes, counts));
     }

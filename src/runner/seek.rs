@@ -145,7 +145,7 @@ pub fn seek(
         return Err(Error::usage("standard input cannot be read twice for a search"));
     }
     let mut traffic = Traffic::open(&plan.traffic)?;
-    if plan.is_closed_loop() {
+    if plan.needs_feedback() {
         return seek_closed(plan, &mut traffic, search, options, go_on);
     }
     let workload = plan.workload();

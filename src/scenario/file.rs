@@ -1,5 +1,6 @@
 //! The scenario file as it is written: tables with the places of their values.
 
+use super::deployment::{DeploymentTable, FaultTable};
 use super::loops::{BackendTable, ClientTable, ResponseTable};
 pub use super::values::ExpectValue;
 use super::values::{
@@ -39,6 +40,9 @@ pub struct ScenarioTable {
     pub client: Option<Spanned<ClientTable>>,
     pub response: Option<Spanned<ResponseTable>>,
     pub backend: Option<Spanned<BackendTable>>,
+    pub deployment: Option<Spanned<DeploymentTable>>,
+    #[serde(default)]
+    pub fault: Vec<Spanned<FaultTable>>,
     pub max_events: Option<Spanned<u64>>,
     pub metric_bin: Option<Duration>,
     pub conditions: Option<Spanned<ConditionTables>>,
@@ -175,12 +179,61 @@ pub struct LaneTable {
     pub client: Option<Spanned<ClientTable>>,
     pub response: Option<Spanned<ResponseTable>>,
     pub backend: Option<Spanned<BackendTable>>,
+    pub deployment: Option<Spanned<DeploymentTable>>,
     pub fixed_window: Option<Spanned<FixedWindowTable>>,
     pub sliding_log: Option<Spanned<SlidingLogTable>>,
     pub sliding_counter: Option<Spanned<SlidingCounterTable>>,
     pub token_bucket: Option<Spanned<TokenBucketTable>>,
     pub leaky_bucket: Option<Spanned<LeakyBucketTable>>,
     pub gcra: Option<Spanned<GcraTable>>,
+}
+
+/// `prefilter = { … }`: exactly one algorithm.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PrefilterTable {
+    pub fixed_window: Option<Spanned<FixedWindowTable>>,
+    pub sliding_log: Option<Spanned<SlidingLogTable>>,
+    pub sliding_counter: Option<Spanned<SlidingCounterTable>>,
+    pub token_bucket: Option<Spanned<TokenBucketTable>>,
+    pub leaky_bucket: Option<Spanned<LeakyBucketTable>>,
+    pub gcra: Option<Spanned<GcraTable>>,
+}
+
+/// The algorithms that a table states.
+pub struct Algorithms<'a> {
+    pub fixed_window: Option<&'a Spanned<FixedWindowTable>>,
+    pub sliding_log: Option<&'a Spanned<SlidingLogTable>>,
+    pub sliding_counter: Option<&'a Spanned<SlidingCounterTable>>,
+    pub token_bucket: Option<&'a Spanned<TokenBucketTable>>,
+    pub leaky_bucket: Option<&'a Spanned<LeakyBucketTable>>,
+    pub gcra: Option<&'a Spanned<GcraTable>>,
+}
+
+impl<'a> From<&'a LaneTable> for Algorithms<'a> {
+    fn from(table: &'a LaneTable) -> Self {
+        Self {
+            fixed_window: table.fixed_window.as_ref(),
+            sliding_log: table.sliding_log.as_ref(),
+            sliding_counter: table.sliding_counter.as_ref(),
+            token_bucket: table.token_bucket.as_ref(),
+            leaky_bucket: table.leaky_bucket.as_ref(),
+            gcra: table.gcra.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a PrefilterTable> for Algorithms<'a> {
+    fn from(table: &'a PrefilterTable) -> Self {
+        Self {
+            fixed_window: table.fixed_window.as_ref(),
+            sliding_log: table.sliding_log.as_ref(),
+            sliding_counter: table.sliding_counter.as_ref(),
+            token_bucket: table.token_bucket.as_ref(),
+            leaky_bucket: table.leaky_bucket.as_ref(),
+            gcra: table.gcra.as_ref(),
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,7 +1,7 @@
 //! Lanes: defaults from the limit, knobs checked.
 
 use super::file::{
-    FixedWindowTable, GcraTable, LaneTable, LeakyBucketTable, SlidingCounterTable, SlidingLogTable, TokenBucketTable,
+    Algorithms, FixedWindowTable, GcraTable, LeakyBucketTable, SlidingCounterTable, SlidingLogTable, TokenBucketTable,
 };
 use super::source::ScenarioSource;
 use super::values::{CountOrWord, Text, Word};
@@ -63,44 +63,44 @@ pub fn default_limiter(algorithm: &str, limit: Limit) -> Option<LimiterSpec> {
 }
 
 impl Lanes<'_> {
-    /// The limiter of a lane: exactly one algorithm.
-    pub fn limiter(&self, lane: &Spanned<LaneTable>) -> Result<LimiterSpec, Error> {
-        let table = lane.get_ref();
+    /// The limiter of a table that stands at `place`: exactly one algorithm.
+    pub fn limiter(&self, table: &Algorithms<'_>, place: Range<usize>, what: &str) -> Result<LimiterSpec, Error> {
         let mut found: Vec<(Range<usize>, LimiterSpec)> = Vec::new();
-        if let Some(t) = &table.fixed_window {
+        if let Some(t) = table.fixed_window {
             found.push((t.span(), self.fixed_window(t)?));
         }
-        if let Some(t) = &table.sliding_log {
+        if let Some(t) = table.sliding_log {
             found.push((t.span(), self.sliding_log(t)?));
         }
-        if let Some(t) = &table.sliding_counter {
+        if let Some(t) = table.sliding_counter {
             found.push((t.span(), self.sliding_counter(t)?));
         }
-        if let Some(t) = &table.token_bucket {
+        if let Some(t) = table.token_bucket {
             found.push((t.span(), self.token_bucket(t)?));
         }
-        if let Some(t) = &table.leaky_bucket {
+        if let Some(t) = table.leaky_bucket {
             found.push((t.span(), self.leaky_bucket(t)?));
         }
-        if let Some(t) = &table.gcra {
+        if let Some(t) = table.gcra {
             found.push((t.span(), self.gcra(t)?));
         }
         found.sort_by_key(|(span, _)| span.start);
         let mut found = found.into_iter();
         let Some((span, spec)) = found.next() else {
             return Err(self.source.error(
-                lane.span(),
-                "this lane has no algorithm",
+                place,
+                format!("this {what} has no algorithm"),
                 "one is missing here",
                 Some(format!("give it one of {}, as in `token-bucket = {{}}`", LimiterSpec::NAMES.join(", "))),
             ));
         };
         if let Some((second, other)) = found.next() {
+            let help = if what == "lane" { "give each algorithm a `[[lane]]` of its own" } else { "give it one" };
             return Err(self.source.error(
                 second,
-                format!("this lane has two algorithms, `{}` and `{}`", spec.name(), other.name()),
+                format!("this {what} has two algorithms, `{}` and `{}`", spec.name(), other.name()),
                 "the second",
-                Some("give each algorithm a `[[lane]]` of its own".to_owned()),
+                Some(help.to_owned()),
             ));
         }
         if let Some(refusal) = spec.refusal() {

@@ -1,6 +1,7 @@
 //! Scenario files: TOML in, a validated, unit-typed plan out.
 
 mod conditions;
+mod deployment;
 mod diagnose;
 mod embedded;
 mod expect;

@@ -158,7 +158,7 @@ const KINDS: [&str; 9] =
     ["burst", "boundary-burst", "idle-then-spike", "steady", "poisson", "on-off", "ramp", "clients", "trace"];
 
 /// What may be changed at the top of a scenario.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "title",
     "about",
     "start",
@@ -169,13 +169,15 @@ const KEYS: [&str; 13] = [
     "client",
     "response",
     "backend",
+    "deployment",
     "max-events",
     "metric-bin",
     "conditions",
 ];
 
 /// What a lane may state beside its algorithm.
-const LANE_KEYS: [&str; 7] = ["name", "key", "exempt", "clock-resolution", "client", "response", "backend"];
+const LANE_KEYS: [&str; 8] =
+    ["name", "key", "exempt", "clock-resolution", "client", "response", "backend", "deployment"];
 
 /// What traffic may state beside its kind.
 const TRAFFIC_KEYS: [&str; 8] = ["name", "class", "keys", "cost", "from", "until", "groups", "spread"];

@@ -3,7 +3,7 @@
 use super::conditions::{self, SpanCondition};
 use super::diagnose;
 use super::expect::{Expectation, Reader};
-use super::file::{LaneTable, ScenarioTable};
+use super::file::{Algorithms, LaneTable, ScenarioTable};
 use super::lanes::{Lanes, default_limiter};
 use super::loops::Loops;
 use super::names::{check_prose, names};
@@ -160,7 +160,9 @@ impl Plan {
             return Err(source.error(span, format!("more than {MAX_LANES} lanes"), "one too many", None));
         }
         let resolver = Lanes { source, limit: self.limit };
-        let limiters = lanes.iter().map(|lane| resolver.limiter(lane)).collect::<Result<Vec<_>, _>>()?;
+        let limiter =
+            |lane: &Spanned<LaneTable>| resolver.limiter(&Algorithms::from(lane.get_ref()), lane.span(), "lane");
+        let limiters = lanes.iter().map(limiter).collect::<Result<Vec<_>, _>>()?;
         let own = lanes.iter().map(|lane| lane.get_ref().name.as_ref());
         let names = names(source, "lane", own, limiters.iter().map(LimiterSpec::name))?;
         for ((lane, limiter), name) in lanes.iter().zip(limiters).zip(names) {
@@ -257,6 +259,18 @@ impl Plan {
         self.lanes.iter().any(LanePlan::is_closed_loop) || self.populations().iter().any(Option::is_some)
     }
 
+    /// Whether a lane's limit is kept by more than one process.
+    #[must_use]
+    pub fn is_deployed(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.deployment.is_some())
+    }
+
+    /// Whether what happens depends on what happened before in more than the limiters.
+    #[must_use]
+    pub fn needs_feedback(&self) -> bool {
+        self.is_closed_loop() || self.is_deployed()
+    }
+
     /// For each traffic entry, how its clients go on, if it is a closed population.
     #[must_use]
     pub fn populations(&self) -> Vec<Option<Population>> {
@@ -320,9 +334,9 @@ impl Plan {
     pub fn workload(&self) -> Workload {
         let (from, until) = self.traffic.times();
         // Retries come after the last arrival, unless the run is stated to end.
-        let open_end = self.is_closed_loop() && self.traffic.duration.is_none();
+        let open_end = self.needs_feedback() && self.traffic.duration.is_none();
         let until = if open_end { SimTime::MAX } else { until };
-        Workload { unit_cost: self.traffic.unit_cost(), times: (from, until) }
+        Workload { unit_cost: self.traffic.unit_cost(), times: (from, until), debt: false }
     }
 
     /// A plan to replay traces without a scenario.

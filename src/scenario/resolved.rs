@@ -1,5 +1,6 @@
 //! A plan written out with every default stated.
 
+use super::deployment::{deployment_spec, fault_spec};
 use super::loops::loop_spec;
 use super::plan::Plan;
 use crate::limiter::{Initial, LeakyMode, LimiterSpec};
@@ -104,6 +105,10 @@ impl Plan {
         }
         put("traffic", Some(Value::Array(self.traffic.entries.iter().map(|e| Value::Table(traffic(e))).collect())));
         put("lane", Some(Value::Array(self.lanes.iter().map(|lane| Value::Table(self.lane(lane))).collect())));
+        let faults: Vec<Value> = self.faults.iter().map(|fault| Value::Table(fault_spec(fault))).collect();
+        if !faults.is_empty() {
+            scenario.insert("fault".to_owned(), Value::Array(faults));
+        }
         scenario
     }
 
@@ -132,6 +137,8 @@ impl Plan {
         }
         entry.insert(lane.limiter.name().to_owned(), Value::Table(lane_spec(&lane.limiter)));
         entry.extend(loop_spec(lane));
+        let deployment = lane.deployment.as_ref().map(deployment_spec);
+        entry.extend(deployment.map(|spec| ("deployment".to_owned(), Value::Table(spec))));
         entry
     }
 }

@@ -56,11 +56,29 @@ impl HopSpec {
     /// How long message number `leg` of an attempt takes, in nanoseconds.
     #[must_use]
     pub fn nanos(self, dice: Dice, made: u32, leg: u32) -> u64 {
-        let bits = || dice.bits(Draw::Hop, made.wrapping_mul(Self::LEGS).wrapping_add(leg));
+        self.drawn(|| dice.bits(Draw::Hop, made.wrapping_mul(Self::LEGS).wrapping_add(leg)))
+    }
+
+    /// How long it takes to the store and back on behalf of an attempt, in nanoseconds.
+    #[must_use]
+    pub fn round_trip(self, dice: Dice, made: u32) -> u64 {
+        self.drawn(|| dice.bits(Draw::RoundTrip, made))
+    }
+
+    fn drawn(self, bits: impl Fn() -> u64) -> u64 {
         match self {
             Self::Constant(span) => span.short_nanos(),
             Self::Exponential { mean } => exponential(bits(), mean.short_nanos()),
             Self::Normal { mean, deviation } => normal(bits(), mean.short_nanos(), deviation.short_nanos()),
+        }
+    }
+
+    /// The longest that it can take, if there is one.
+    #[must_use]
+    pub const fn longest(self) -> Option<SimDuration> {
+        match self {
+            Self::Constant(span) => Some(span),
+            Self::Exponential { .. } | Self::Normal { .. } => None,
         }
     }
 }

@@ -19,9 +19,12 @@ pub use backend::{BackendSpec, HopSpec, MILLION, Overflow, QueueOrder, ServiceSp
 pub use client::{BudgetRule, BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
 pub use deployment::{
     BreakerSpec, CentralSpec, Clock, Debt, DeploymentSpec, Expired, FaultSpec, HybridSpec, LinkSpec, LocalSpec,
-    OnFailure, Operation, RandomKind, ReplicasSpec, Routing, Scheme, Share, StoreSpec, Unassigned,
+    Measured, OnFailure, Operation, RandomKind, ReplicasSpec, Routing, Schedule, Scheme, Share, StoreSpec, Unassigned,
 };
-pub use feedback::{Answered, Ending, Measure, Population, Scribe, Stream, Witness, World, WorldPlan, feedback};
+pub use feedback::{
+    Answered, Decider, Ending, Measure, Population, Released, Remains, Scribe, Stream, Told, Witness, World, WorldPlan,
+    feedback,
+};
 pub use lane::{Lane, LanePlan, Tap};
 pub use queue::{Class, Due, EventQueue};
 pub use replay::{Options, replay};

@@ -17,9 +17,9 @@ pub enum Class {
     Departure,
     /// An answer, a release, a time-out.
     Change,
-    /// An arrival of the traffic.
-    Arrival,
-    /// A retry.
+    /// An operation at the store: it reads after all writes of the instant.
+    Store,
+    /// A retry. Arrivals of the traffic, which are no events, come just before.
     Retry,
 }
 
@@ -208,7 +208,7 @@ mod tests {
             let (mut queue, mut model) = (EventQueue::default(), BinaryHeap::new());
             let (mut now, mut sequence) = (0, 0_u64);
             for (distance, shift, class, pops) in steps {
-                let class = [Class::Departure, Class::Change, Class::Retry][usize::from(class)];
+                let class = [Class::Departure, Class::Change, Class::Store, Class::Retry][usize::from(class)];
                 let due = Due::new(now + (distance >> shift), class);
                 queue.push(due, sequence);
                 model.push(Reverse((due, sequence)));
@@ -228,7 +228,7 @@ mod tests {
     fn looking_ahead_does_not_move_time() {
         let mut queue = EventQueue::default();
         queue.push(Due::new(100, Class::Retry), 'b');
-        assert_eq!(queue.pop_before(Due::new(50, Class::Arrival)), None);
+        assert_eq!(queue.pop_before(Due::new(50, Class::Retry)), None);
         queue.push(Due::new(60, Class::Retry), 'a');
         let mut order = std::iter::from_fn(|| queue.pop_before(Due(u64::MAX)));
         assert_eq!(order.next(), Some((Due::new(60, Class::Retry), 'a')));

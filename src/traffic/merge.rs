@@ -36,6 +36,21 @@ impl Batch {
         self.at.is_empty()
     }
 
+    /// Splits off the arrivals from number `at` on.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        Self {
+            first: self.first + at as u64,
+            at: self.at.split_off(at),
+            cost: self.cost.split_off(at),
+            keys: self
+                .keys
+                .iter_mut()
+                .map(|keys| if keys.is_empty() { Vec::new() } else { keys.split_off(at) })
+                .collect(),
+            source: self.source.split_off(at),
+        }
+    }
+
     /// Forgets all arrivals but how many there were.
     pub(crate) fn clear(&mut self, columns: usize) {
         self.first += self.at.len() as u64;

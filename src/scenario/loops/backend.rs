@@ -80,7 +80,7 @@ impl Loops<'_> {
         self.only(stated.span(), "service", ServiceTable::EXPECTED, found)
     }
 
-    fn hop(&self, stated: &Spanned<WordOr<HopTable>>) -> Result<HopSpec, Error> {
+    pub(in crate::scenario) fn hop(&self, stated: &Spanned<WordOr<HopTable>>) -> Result<HopSpec, Error> {
         let table = match stated.get_ref() {
             WordOr::Word(word) => {
                 return word.parse().map(HopSpec::Constant).map_err(|reason: crate::time::ParseDurationError| {

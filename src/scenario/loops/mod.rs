@@ -6,7 +6,9 @@ mod resolved;
 mod tables;
 
 pub use resolved::loop_spec;
+pub(super) use resolved::{fraction, hop_spec, one};
 pub use tables::{BackendTable, ClientTable, ResponseTable};
+pub(super) use tables::{Duration, HopTable, NoKnobs};
 
 use super::file::ScenarioTable;
 use super::plan::Plan;
@@ -16,26 +18,26 @@ use crate::sim::{ClientSpec, LanePlan, QuotaHeaders, RetryAfter, RetrySpec};
 use crate::time::SimDuration;
 use crate::traffic::TrafficKind;
 use std::ops::Range;
-use tables::Duration;
 use toml::Spanned;
 
-fn span(duration: &Duration) -> SimDuration {
+pub(super) fn span(duration: &Duration) -> SimDuration {
     duration.get_ref().0
 }
 
-/// Reads what closes the loop of each lane.
+/// Reads what surrounds the limiter of each lane: what closes its loop, and how it is deployed.
 pub struct Loops<'a> {
     pub source: &'a ScenarioSource,
     pub table: &'a ScenarioTable,
 }
 
 impl Loops<'_> {
-    fn error(&self, span: Range<usize>, message: impl Into<String>, label: &str, help: &str) -> Error {
+    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>, label: &str, help: &str) -> Error {
         let help = (!help.is_empty()).then(|| help.to_owned());
         self.source.error(span, message, label, help)
     }
 
-    /// Gives each lane its own client, response and backend, or those of the whole scenario.
+    /// Gives each lane its own client, response, backend and deployment, or those of the whole
+    /// scenario; then what goes wrong in the world of all.
     pub fn apply(&self, plan: &mut Plan) -> Result<(), Error> {
         if let Some(stated) = &self.table.max_events {
             if *stated.get_ref() == 0 {
@@ -54,6 +56,7 @@ impl Loops<'_> {
             None => plan.lanes.iter().map(|_| None).collect(),
         };
         let mut lanes = std::mem::take(&mut plan.lanes);
+        let mut deployments = Vec::new();
         for (lane, own) in lanes.iter_mut().zip(own) {
             let client = own.and_then(|own| own.client.as_ref()).or(self.table.client.as_ref());
             let response = own.and_then(|own| own.response.as_ref()).or(self.table.response.as_ref());
@@ -64,7 +67,14 @@ impl Loops<'_> {
             if let (Some(table), Some(spec)) = (client, &lane.client) {
                 self.fits(plan, lane, table, spec)?;
             }
+            let deployment = own.and_then(|own| own.deployment.as_ref()).or(self.table.deployment.as_ref());
+            let read = |table| self.deployment(table, lane, plan.limit, plan.traffic.duration);
+            lane.deployment = deployment.map(read).transpose()?.flatten();
+            deployments.push(deployment);
         }
+        let faults = self.faults(plan.traffic.duration)?;
+        self.reach(&lanes, &deployments, &faults)?;
+        plan.faults = faults.into_iter().map(|(_, fault)| fault).collect();
         plan.lanes = lanes;
         Ok(())
     }
@@ -138,7 +148,13 @@ impl Loops<'_> {
     }
 
     /// The only one of several kinds.
-    fn only<T>(&self, place: Range<usize>, what: &str, kinds: &str, found: Vec<(Range<usize>, T)>) -> Result<T, Error> {
+    pub(super) fn only<T>(
+        &self,
+        place: Range<usize>,
+        what: &str,
+        kinds: &str,
+        found: Vec<(Range<usize>, T)>,
+    ) -> Result<T, Error> {
         let mut found = found.into_iter();
         match (found.next(), found.next()) {
             (Some((_, one)), None) => Ok(one),
@@ -155,7 +171,7 @@ impl Loops<'_> {
     }
 
     /// A decimal number as a whole number of parts.
-    fn parts(&self, stated: &Spanned<f64>, parts: u64, most: f64, what: &str) -> Result<u64, Error> {
+    pub(super) fn parts(&self, stated: &Spanned<f64>, parts: u64, most: f64, what: &str) -> Result<u64, Error> {
         let value = *stated.get_ref();
         let scaled = value * parts as f64;
         if !(0.0..=most).contains(&value) || (scaled - scaled.round()).abs() > 1e-6 * scaled.max(1.0) {

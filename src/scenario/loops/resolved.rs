@@ -9,11 +9,11 @@ use crate::sim::{
 use crate::time::SimDuration;
 use toml::{Table, Value};
 
-fn one(key: &str, value: Value) -> Value {
+pub(in crate::scenario) fn one(key: &str, value: Value) -> Value {
     Value::Table(table([(key, value)]))
 }
 
-fn fraction(parts: u64, of: u64) -> Value {
+pub(in crate::scenario) fn fraction(parts: u64, of: u64) -> Value {
     Value::Float(parts as f64 / of as f64)
 }
 
@@ -105,7 +105,7 @@ fn budget_spec(budget: &BudgetSpec) -> Value {
     )
 }
 
-fn hop_spec(hop: HopSpec) -> Value {
+pub(in crate::scenario) fn hop_spec(hop: HopSpec) -> Value {
     match hop {
         HopSpec::Constant(span) => text(span),
         HopSpec::Exponential { mean } => one("exponential", text(mean)),

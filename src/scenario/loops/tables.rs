@@ -7,7 +7,7 @@ use crate::time::SimDuration;
 use serde::Deserialize;
 use toml::Spanned;
 
-pub(super) type Duration = Spanned<Text<SimDuration>>;
+pub(in crate::scenario) type Duration = Spanned<Text<SimDuration>>;
 
 /// `client = { … }`
 #[derive(Debug, Deserialize)]
@@ -36,7 +36,7 @@ pub(super) struct RetryTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NoKnobs {}
+pub(in crate::scenario) struct NoKnobs {}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -147,7 +147,7 @@ pub struct BackendTable {
 /// `hop = { … }`: exactly one kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct HopTable {
+pub(in crate::scenario) struct HopTable {
     pub(super) exponential: Option<Duration>,
     pub(super) normal: Option<Spanned<NormalTable>>,
 }

@@ -133,6 +133,12 @@ pub enum Draw {
     Hop,
     /// Whether a backend fails.
     Failure,
+    /// Which replica is met.
+    Route,
+    /// The time to the store and back.
+    RoundTrip,
+    /// Whether a replica refuses the part that is over the limit.
+    Drop,
 }
 
 impl Dice {

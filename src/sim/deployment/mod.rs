@@ -3,9 +3,15 @@
 //! A [`DeploymentSpec`] says how a lane's limit is kept by more than one process; a [`FaultSpec`]
 //! says what goes wrong in the world of all lanes.
 
+mod bound;
 mod fault;
+mod router;
+mod schedule;
 
+pub use bound::Measured;
 pub use fault::{FaultSpec, RandomKind};
+pub use router::Router;
+pub use schedule::{Change, Schedule};
 
 use super::backend::HopSpec;
 use crate::limiter::LimiterSpec;
@@ -283,6 +289,12 @@ impl DeploymentSpec {
             Self::Local(spec) => &spec.replicas,
             Self::Hybrid(spec) => &spec.replicas,
         }
+    }
+
+    /// Whether replicas share a store.
+    #[must_use]
+    pub const fn has_store(&self) -> bool {
+        !matches!(self, Self::Local(_))
     }
 
     /// The way to the store, if attempts wait for one.

@@ -4,23 +4,33 @@
 //! in their own time, and its backend works through what it lets pass. Between two batches of traffic
 //! the worlds need nothing of each other, so each is advanced by one thread at a time.
 
+mod asked;
+mod firsts;
+mod fleet;
+mod later;
+mod lease;
+mod operation;
 mod pending;
 mod refusal;
+mod rounds;
+mod server;
 mod stream;
 mod way;
 mod witness;
 mod world;
 
+pub use fleet::Decider;
 pub use stream::Stream;
-pub use witness::{Answered, Ending, Measure, Scribe, Witness};
-pub use world::{Population, World, WorldPlan};
+pub use witness::{Answered, Ending, Measure, Released, Scribe, Told, Witness};
+pub use world::{Population, Remains, World, WorldPlan};
 
 use super::Observer;
 use super::replay::{Options, Progress, pool};
 use super::step::{Feeder, Step};
 use crate::error::Error;
 use crate::limiter::Verdicts;
-use crate::traffic::Traffic;
+use crate::traffic::{Batch, Traffic};
+use std::collections::VecDeque;
 
 /// Events between two looks at whether to go on, once the traffic has ended.
 const EVENTS: u64 = 1 << 20;
@@ -39,7 +49,8 @@ pub fn feedback(
 ) -> Result<(), Error> {
     let pool = pool(options)?;
     let mut feeder = Feeder::new(traffic, usize::MAX);
-    let mut step = Step::default();
+    // Steps whose arrivals some world has not decided yet, and one to fill.
+    let (mut steps, mut step) = (VecDeque::new(), Step::default());
     let mut verdicts: Vec<Verdicts> = worlds.iter().map(|_| Verdicts::default()).collect();
     loop {
         feeder.fill(&mut step, options.batch)?;
@@ -48,26 +59,34 @@ pub fn feedback(
         if !progress(&step) {
             return Ok(());
         }
-        let advance = |world: &mut World<'_>, verdicts: &mut Verdicts| {
-            if ended { world.go_on(EVENTS) } else { world.advance(&step, verdicts).map(|()| true) }
-        };
+        let advance =
+            |world: &mut World<'_>| if ended { world.go_on(EVENTS) } else { world.advance(&step).map(|()| true) };
         let mut results: Vec<Result<bool, Error>> = worlds.iter().map(|_| Ok(true)).collect();
-        let parts = worlds.iter_mut().zip(&mut verdicts).zip(&mut results);
+        let parts = worlds.iter_mut().zip(&mut results);
         match &pool {
-            None => parts.for_each(|((world, verdicts), result)| *result = advance(world, verdicts)),
+            None => parts.for_each(|(world, result)| *result = advance(world)),
             Some(pool) => pool.scope(|scope| {
-                for ((world, verdicts), result) in parts {
-                    scope.spawn(|_| *result = advance(world, verdicts));
+                for (world, result) in parts {
+                    scope.spawn(|_| *result = advance(world));
                 }
             }),
         }
         let done = results.into_iter().collect::<Result<Vec<bool>, Error>>()?;
-        if ended {
-            if done.iter().all(|done| *done) {
-                return Ok(());
-            }
-            continue;
+        if !ended {
+            let spare = Step { batch: Batch { first: step.batch.first, ..Batch::default() }, ..Step::default() };
+            steps.push_back(std::mem::replace(&mut step, spare));
         }
-        observers.iter_mut().for_each(|observer| observer.observe(&step, &verdicts));
+        while let Some(oldest) = steps.front() {
+            let count = oldest.batch.len();
+            if worlds.iter().any(|world| world.arrivals_decided() < count) {
+                break;
+            }
+            worlds.iter_mut().zip(&mut verdicts).for_each(|(world, verdicts)| world.take_decided(count, verdicts));
+            observers.iter_mut().for_each(|observer| observer.observe(oldest, &verdicts));
+            steps.pop_front();
+        }
+        if ended && done.iter().all(|done| *done) {
+            return Ok(());
+        }
     }
 }

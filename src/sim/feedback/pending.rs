@@ -1,5 +1,6 @@
 //! What is pending in a world, and its places.
 
+use super::fleet::Decider;
 use crate::limiter::KeyId;
 use crate::sim::client::{Failure, Memory};
 
@@ -24,6 +25,9 @@ pub(super) enum Answer {
     Failure(Failure),
 }
 
+/// The row of an attempt that is decided when it comes.
+pub(super) const UNNUMBERED: u64 = u64::MAX;
+
 /// A request that has not ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
@@ -36,6 +40,11 @@ pub(super) struct Request {
     pub(super) source: u16,
     pub(super) phase: Phase,
     pub(super) memory: Memory,
+    /// When its last attempt came, and its row where a deployment numbers them.
+    pub(super) came: u64,
+    pub(super) row: u64,
+    /// Who decided its last attempt, and at which replica.
+    pub(super) decided: (Decider, u32),
 }
 
 /// What is due.
@@ -55,6 +64,43 @@ pub(super) enum Event {
     Back { slot: u32, generation: u32, done: bool },
     /// A client of a closed population makes its next request.
     Next { place: u32 },
+    /// The world changes.
+    Change { number: u32 },
+    /// An operation reaches the store.
+    AtStore { place: u32 },
+    /// The store executes it.
+    Execute { place: u32 },
+    /// Its replica hears what came of it.
+    Heard { place: u32 },
+    /// Its replica waits no longer.
+    Patience { place: u32 },
+    /// The write of what was decided elsewhere reaches the store.
+    Land { place: u32 },
+    /// A write becomes visible where the store is read.
+    Visible { place: u32 },
+    /// Replicas tell the store what they admitted.
+    Round,
+    /// It hears of one.
+    Pushed { place: u32 },
+    /// It answers.
+    Answer { place: u32 },
+    /// A replica hears of the others.
+    Pulled { place: u32 },
+}
+
+impl Event {
+    /// Whether it happens whether or not anybody is left who notices.
+    pub(super) const fn is_background(&self) -> bool {
+        matches!(
+            self,
+            Self::Change { .. }
+                | Self::Visible { .. }
+                | Self::Round
+                | Self::Pushed { .. }
+                | Self::Answer { .. }
+                | Self::Pulled { .. }
+        )
+    }
 }
 
 /// A client of a closed population between two requests.

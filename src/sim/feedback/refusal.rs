@@ -1,14 +1,31 @@
 //! What a refused client is told, and the crowd of those that are refused now.
 
-use super::pending::{Answer, Request};
+use super::asked::Asked;
+use super::fleet::Decider;
+use super::pending::{Answer, Event, Phase, Request, UNNUMBERED};
 use super::witness::Answered;
 use super::world::{LATER, World};
 use crate::limiter::Decision;
 use crate::sim::client::{Dice, Draw, Failure};
-use crate::sim::queue::Due;
+use crate::sim::lane::Lane;
+use crate::sim::queue::{Class, Due};
 use crate::sim::response::{QuotaHeaders, RetryAfter, Seen, Spread};
 
 impl World<'_> {
+    /// An attempt is refused; its client is told now or at the end of the instant.
+    pub(super) fn deny(&mut self, slot: u32, now: u64) {
+        self.join_crowd(slot);
+        if self.reads && matches!(self.response.spread, Spread::Crowd(_)) {
+            // How many are refused at this instant is known at its end.
+            let request = &mut self.requests.items[slot as usize];
+            request.phase = Phase::Refused;
+            let generation = request.generation;
+            self.plan_event(now, Class::Retry, Event::Request { slot, generation });
+        } else {
+            self.refuse(slot, now);
+        }
+    }
+
     /// Answers an attempt that was refused at `now`.
     pub(super) fn refuse(&mut self, slot: u32, now: u64) {
         if self.reads {
@@ -16,18 +33,43 @@ impl World<'_> {
             let retry_after = self.wait(slot, now);
             self.see(slot, Seen { retry_after, quota });
         }
-        self.write_down(slot, now, Decision::Deny);
+        let decider = self.requests.items[slot as usize].decided.0;
+        self.write_down(&self.attempt_of(slot), decider, Decision::Deny);
         let status = self.response.status;
         self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
     }
 
-    pub(super) fn write_down(&mut self, slot: u32, now: u64, decision: Decision) {
-        let at = self.instant(now);
-        let Some(scribe) = &mut self.scribe else { return };
-        let Request { number, made, keys, cost, .. } = self.requests.items[slot as usize];
-        let arrival = (number & LATER == 0).then_some(number + 1);
-        let told = self.seen.get(slot as usize).and_then(|seen| seen.retry_after);
-        scribe.answered(&Answered { arrival, made, at, keys, cost, decision, told }, &self.lane);
+    /// The attempt that a request waits for.
+    pub(super) fn attempt_of(&self, slot: u32) -> Asked {
+        let Request { number, made, generation, keys, cost, source, came, row, decided, .. } =
+            self.requests.items[slot as usize];
+        Asked { slot, generation, replica: decided.1, made, source, row, number, at: came, keys, cost }
+    }
+
+    /// Writes down what an attempt was answered.
+    pub(super) fn write_down(&mut self, asked: &Asked, decider: Decider, decision: Decision) {
+        let Some(mut scribe) = self.scribe.take() else { return };
+        let Asked { slot, row, number, made, keys, cost, .. } = *asked;
+        let answered = Answered {
+            row: (row != UNNUMBERED).then_some(row),
+            arrival: (number & LATER == 0).then_some(number + 1),
+            made,
+            at: self.instant(asked.at),
+            keys,
+            cost,
+            decision,
+            told: self.seen.get(slot as usize).and_then(|seen| seen.retry_after),
+        };
+        scribe.answered(&answered, self.decided_by(decider, asked.replica).unwrap_or(&self.lane));
+        self.scribe = Some(scribe);
+    }
+
+    /// The limiter that decided, if one did.
+    fn decided_by(&self, decider: Decider, replica: u32) -> Option<&Lane> {
+        match (decider, &self.fleet) {
+            (Decider::Store, _) | (_, None) => Some(&self.lane),
+            (_, Some(fleet)) => fleet.decided_by(decider, replica),
+        }
     }
 
     /// A client sees an answer.
@@ -41,21 +83,27 @@ impl World<'_> {
 
     /// What a client sees of its quota.
     pub(super) fn quota(&self, slot: u32, now: u64) -> Option<(u64, u64)> {
-        let key = self.requests.items[slot as usize].keys[1];
-        self.response.quota(&self.lane.level(key, self.instant(now)))
+        let Request { keys: [_, key], decided: (decider, replica), .. } = self.requests.items[slot as usize];
+        let lane = self.decided_by(decider, replica)?;
+        self.response.quota(&lane.level(key, self.instant(now)))
     }
 
     /// The wait that a client is told.
     pub(super) fn wait(&mut self, slot: u32, now: u64) -> Option<u64> {
-        let Request { keys: [_, key], cost, number, made, .. } = self.requests.items[slot as usize];
+        let Request { keys: [_, key], cost, number, made, decided: (decider, replica), .. } =
+            self.requests.items[slot as usize];
         if self.response.retry_after == RetryAfter::None {
             return None;
         }
         let (at, dice) = (self.instant(now), Dice::new(self.plan.seed, number));
-        let mut wait = self.lane.retry_after(key, at, cost)?.short_nanos();
+        if self.fleet.as_ref().is_some_and(|fleet| fleet.expiry.is_lost(key)) && decider == Decider::Store {
+            return None;
+        }
+        let lane = self.decided_by(decider, replica)?;
+        let mut wait = lane.retry_after(key, at, cost)?.short_nanos();
         if self.response.headers == QuotaHeaders::Ietf {
             // The wait is not to be shorter than the time until there is more.
-            wait = wait.max(self.lane.level(key, at).next.short_nanos());
+            wait = wait.max(lane.level(key, at).next.short_nanos());
         }
         if self.response.retry_after == RetryAfter::Reserved
             && let Some(interval) = self.interval

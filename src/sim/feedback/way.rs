@@ -1,30 +1,49 @@
 //! The way of an admitted attempt: through the limiter to the backend, and its answer's back.
 
+use super::asked::Asked;
+use super::fleet::Decider;
 use super::pending::{Answer, Event, Phase};
+use super::stream::Sent;
+use super::witness::Released;
 use super::world::World;
 use crate::limiter::Decision;
+use crate::limiter::KeyId;
 use crate::sim::backend::{Admission, Job, Overflow};
 use crate::sim::client::{Dice, Failure};
 use crate::sim::queue::Class;
 use crate::sim::response::Seen;
 
+/// What of an admitted attempt its release is counted by.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    keys: [KeyId; 2],
+    cost: u64,
+    source: u16,
+    replica: u32,
+}
+
 impl World<'_> {
-    /// The limiter admits an attempt and releases it, now or later.
-    pub(super) fn admit(&mut self, slot: u32, now: u64, decision: Decision, dice: Dice) {
+    /// The limiter admits an attempt and releases it, now or later; its client may have stopped waiting.
+    pub(super) fn admit(&mut self, asked: &Asked, now: u64, decision: Decision, decider: Decider, waits: bool) {
+        let Asked { slot, made, .. } = *asked;
         let wait = match decision {
             Decision::Delay(wait) => wait.short_nanos(),
             _ => 0,
         };
-        if self.reads {
+        if self.reads && waits {
             let quota = self.quota(slot, now);
             self.see(slot, Seen { retry_after: None, quota });
         }
-        self.write_down(slot, now, decision);
-        let request = &mut self.requests.items[slot as usize];
-        request.phase = Phase::Away;
-        request.generation = request.generation.wrapping_add(1);
-        let (generation, made) = (request.generation, request.made);
-        if self.backend.is_some() {
+        self.write_down(asked, decider, decision);
+        let mut generation = asked.generation;
+        if waits {
+            let request = &mut self.requests.items[slot as usize];
+            request.phase = Phase::Away;
+            request.generation = request.generation.wrapping_add(1);
+            generation = request.generation;
+        }
+        if waits && self.backend.is_some() {
+            let request = &self.requests.items[slot as usize];
             // Just after the deadline no answer is waited for, either.
             let last = self.client.last_use().map(|span| request.first_at.saturating_add(span.short_nanos() + 1));
             let patience = self.timeout.map(|timeout| now.saturating_add(timeout)).into_iter().chain(last).min();
@@ -32,21 +51,45 @@ impl World<'_> {
                 self.plan_event(patience, Class::Change, Event::Request { slot, generation });
             }
         }
+        let dice = Dice::new(self.plan.seed, asked.number);
         let job = Job { slot, generation, dice, made };
+        let Asked { source, replica, keys, cost, .. } = *asked;
+        let passing = Passing { keys, cost, source, replica };
         if wait == 0 {
+            self.pass(&passing, now);
             self.deliver(job, now);
         } else {
             let place = self.releases.put(job);
             self.waiting += 1;
+            if self.released.is_some() {
+                let index = place as usize;
+                if index >= self.passing.len() {
+                    self.passing.resize(index + 1, passing);
+                }
+                self.passing[index] = passing;
+            }
             self.plan_event(now.saturating_add(wait), Class::Change, Event::Release { place });
         }
+    }
+
+    /// An admitted attempt passes the lane.
+    pub(super) fn pass(&mut self, passing: &Passing, now: u64) {
+        let at = self.instant(now);
+        let Passing { keys, cost, source, replica } = *passing;
+        self.done_with(replica);
+        let Some(released) = &mut self.released else { return };
+        released.push_counted(Sent { at, cost, source, keys });
+        self.witness.released(&Released { at, key: keys[1], client: keys[0], cost, source, replica });
     }
 
     /// The limiter lets an admitted attempt go.
     pub(super) fn deliver(&mut self, job: Job, now: u64) {
         let Some(backend) = &self.backend else {
             self.witness.served(self.instant(now));
-            return self.answer(job.slot, now, Answer::Success);
+            if self.is_away(job.slot, job.generation) {
+                self.answer(job.slot, now, Answer::Success);
+            }
+            return;
         };
         match backend.hop(&job, 0) {
             None => self.arrive(job, now),

@@ -1,5 +1,6 @@
 //! Who is told what becomes of requests.
 
+use super::fleet::Decider;
 use crate::limiter::{Decision, KeyId};
 use crate::sim::lane::Lane;
 use crate::time::SimTime;
@@ -23,6 +24,54 @@ pub trait Witness: Send {
     fn served(&mut self, at: SimTime);
     /// A request of `client` that was first sent at `first` ended.
     fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending);
+    /// A replica knows what was decided on an attempt.
+    fn told(&mut self, told: &Told) {
+        let _ = told;
+    }
+    /// An admitted attempt was released.
+    fn released(&mut self, released: &Released) {
+        let _ = released;
+    }
+    /// The store executed an operation.
+    fn operated(&mut self, at: SimTime) {
+        let _ = at;
+    }
+}
+
+/// What was decided on an attempt at a replica.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// When it came.
+    pub came: SimTime,
+    /// When it was decided.
+    pub at: SimTime,
+    /// The replica that it met.
+    pub replica: u32,
+    /// The decision.
+    pub decision: Decision,
+    /// Who made it.
+    pub decider: Decider,
+    /// Its key of the lane's column.
+    pub key: KeyId,
+    /// Units it takes.
+    pub cost: u64,
+}
+
+/// An attempt that passes a lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Released {
+    /// When.
+    pub at: SimTime,
+    /// Its key of the lane's column.
+    pub key: KeyId,
+    /// Its key of the first column.
+    pub client: KeyId,
+    /// Units it takes.
+    pub cost: u64,
+    /// Its source of traffic.
+    pub source: u16,
+    /// The replica that it met.
+    pub replica: u32,
 }
 
 /// What is told, as something that can be counted.
@@ -65,6 +114,40 @@ impl<A: Witness, B: Witness> Witness for (A, B) {
         self.0.ended(at, first, client, ending);
         self.1.ended(at, first, client, ending);
     }
+    fn told(&mut self, told: &Told) {
+        self.0.told(told);
+        self.1.told(told);
+    }
+    fn released(&mut self, released: &Released) {
+        self.0.released(released);
+        self.1.released(released);
+    }
+    fn operated(&mut self, at: SimTime) {
+        self.0.operated(at);
+        self.1.operated(at);
+    }
+}
+
+/// Somebody, perhaps.
+impl<T: Witness> Witness for Option<T> {
+    fn sent(&mut self, at: SimTime, client: KeyId, made: u32) {
+        self.iter_mut().for_each(|witness| witness.sent(at, client, made));
+    }
+    fn served(&mut self, at: SimTime) {
+        self.iter_mut().for_each(|witness| witness.served(at));
+    }
+    fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending) {
+        self.iter_mut().for_each(|witness| witness.ended(at, first, client, ending));
+    }
+    fn told(&mut self, told: &Told) {
+        self.iter_mut().for_each(|witness| witness.told(told));
+    }
+    fn released(&mut self, released: &Released) {
+        self.iter_mut().for_each(|witness| witness.released(released));
+    }
+    fn operated(&mut self, at: SimTime) {
+        self.iter_mut().for_each(|witness| witness.operated(at));
+    }
 }
 
 /// Nobody.
@@ -77,6 +160,9 @@ impl Witness for () {
 /// One attempt and what it was answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
+    /// Number of the attempt among those of a deployed lane, from 0: it may be decided before one that
+    /// came earlier.
+    pub row: Option<u64>,
     /// Number of its request among the arrivals, from 1; none for later requests of a closed population.
     pub arrival: Option<u64>,
     /// Which attempt of its request, from 1.
@@ -111,5 +197,14 @@ impl<T: Witness, const N: usize> Witness for [T; N] {
     }
     fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending) {
         self.iter_mut().for_each(|witness| witness.ended(at, first, client, ending));
+    }
+    fn told(&mut self, told: &Told) {
+        self.iter_mut().for_each(|witness| witness.told(told));
+    }
+    fn released(&mut self, released: &Released) {
+        self.iter_mut().for_each(|witness| witness.released(released));
+    }
+    fn operated(&mut self, at: SimTime) {
+        self.iter_mut().for_each(|witness| witness.operated(at));
     }
 }

@@ -1,17 +1,20 @@
 //! One lane's world: its limiter, its clients, its backend, and what is yet to happen.
 
-use super::pending::{Answer, Event, Phase, Places, Request, Thinker};
+use super::firsts::Firsts;
+use super::fleet::{Decider, Fleet};
+use super::pending::{Answer, Event, Phase, Places, Request, Thinker, UNNUMBERED};
 use super::stream::{Sent, Stream};
+use super::way::Passing;
 use super::witness::{Ending, Scribe, Witness};
 use crate::error::Error;
-use crate::limiter::Interval;
-use crate::limiter::{Decision, Verdicts};
+use crate::limiter::{Decision, Interval, StateSize, Verdicts, Workload};
 use crate::sim::backend::Overflow;
 use crate::sim::backend::{Backend, Job};
 use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Failure, Memory};
+use crate::sim::deployment::FaultSpec;
 use crate::sim::lane::Lane;
 use crate::sim::queue::{Class, Due, EventQueue};
-use crate::sim::response::{ResponseSpec, Seen, Spread};
+use crate::sim::response::{ResponseSpec, Seen};
 use crate::sim::step::Step;
 use crate::time::{SimDuration, SimTime};
 
@@ -28,6 +31,38 @@ pub struct WorldPlan {
     pub max_events: u64,
     /// For each source of traffic, how its clients go on, if it is a closed population.
     pub populations: Vec<Option<Population>>,
+    /// What goes wrong.
+    pub faults: Vec<FaultSpec>,
+    /// What is known of the attempts.
+    pub workload: Workload,
+}
+
+/// So many nanoseconds after an origin.
+pub(super) const fn instant(origin: SimTime, nanos: u64) -> SimTime {
+    SimTime::from_nanos(origin.nanos().saturating_add_unsigned(nanos))
+}
+
+/// What is left of a world.
+pub struct Remains {
+    /// The lane; of a deployment, the store's.
+    pub lane: Lane,
+    /// Whether it was stopped after its most events.
+    pub stopped: bool,
+    /// Attempts that were sent, but are not shown to observers because the run was stopped.
+    pub left_out: u64,
+    /// Memory held, by replicas, too.
+    pub size: StateSize,
+    /// The most units of one key that had been read for at the store and not been written.
+    pub in_flight: u64,
+}
+
+/// What became of an attempt at once.
+enum Outcome {
+    Decided(Decision),
+    /// A deployment decides.
+    Asked,
+    /// It did not leave the client.
+    Unsent,
 }
 
 /// How the clients of a closed population go on.
@@ -66,13 +101,21 @@ pub struct World<'a> {
     /// Requests that failed and will be sent again, or have just been refused.
     /// For each key of the lane, units of those that are refused now and will be sent again.
     pub(super) crowd: Vec<u64>,
-    end: u64,
+    pub(super) end: u64,
     events: u64,
     stopped: bool,
     finished: bool,
     /// Admitted and not yet released.
     pub(super) waiting: u64,
-    stream: Stream<'a>,
+    pub(super) stream: Stream<'a>,
+    pub(super) fleet: Option<Box<Fleet>>,
+    pub(super) firsts: Firsts,
+    /// What is released, in its order, and what of it waits.
+    pub(super) released: Option<Stream<'a>>,
+    pub(super) passing: Vec<Passing>,
+    /// Events to come that somebody notices.
+    alive: u64,
+    left_out: u64,
     pub(super) witness: &'a mut dyn Witness,
     pub(super) scribe: Option<Box<dyn Scribe + 'a>>,
 }
@@ -81,7 +124,7 @@ impl<'a> World<'a> {
     /// A world before its first arrival.
     #[must_use]
     pub fn new(plan: WorldPlan, mut lane: Lane, stream: Stream<'a>, witness: &'a mut dyn Witness) -> Self {
-        let lane_plan = lane.plan();
+        let lane_plan = lane.plan().clone();
         let client = lane_plan.client.clone().unwrap_or(ClientSpec::NEVER);
         let (response, spec) = (lane_plan.response, lane_plan.backend.clone());
         let interval = lane_plan.limiter.interval();
@@ -89,7 +132,8 @@ impl<'a> World<'a> {
             lane.number_keys();
         }
         let end = plan.end.map_or(Due::MAX, |end| (end.since(plan.origin).short_nanos()).min(Due::MAX));
-        Self {
+        let deployment = lane_plan.deployment.clone();
+        let mut world = Self {
             lane,
             response,
             reads: client.reads() && response.tells(),
@@ -113,10 +157,20 @@ impl<'a> World<'a> {
             finished: false,
             waiting: 0,
             stream,
+            fleet: None,
+            firsts: Firsts::default(),
+            released: None,
+            passing: Vec::new(),
+            alive: 0,
+            left_out: 0,
             witness,
             scribe: None,
             plan,
+        };
+        if let Some(deployment) = deployment {
+            world.deploy(&deployment);
         }
+        world
     }
 
     /// The world with somebody who writes down every attempt.
@@ -133,10 +187,34 @@ impl<'a> World<'a> {
         self.stopped
     }
 
-    /// The lane, and whether the world was stopped after its most events.
+    /// The world with a stream of what is released, in order of release.
     #[must_use]
-    pub fn into_lane(self) -> (Lane, bool) {
-        (self.lane, self.stopped)
+    pub fn with_released(mut self, released: Stream<'a>) -> Self {
+        self.released = Some(released);
+        self
+    }
+
+    /// What is left of it.
+    #[must_use]
+    pub fn into_remains(self) -> Remains {
+        let mut size = self.lane.size();
+        let mut in_flight = 0;
+        if let Some(fleet) = &self.fleet {
+            fleet.add_size(&mut size);
+            in_flight = fleet.racing.most;
+        }
+        Remains { lane: self.lane, stopped: self.stopped, left_out: self.left_out, size, in_flight }
+    }
+
+    /// Decisions on arrivals that can be taken, in their order.
+    #[must_use]
+    pub const fn arrivals_decided(&self) -> usize {
+        self.firsts.decided()
+    }
+
+    /// Takes the first so many of them.
+    pub fn take_decided(&mut self, count: usize, verdicts: &mut Verdicts) {
+        self.firsts.take(count, verdicts);
     }
 
     /// Events so far: attempts, answers, releases, departures, each once.
@@ -146,19 +224,19 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn instant(&self, at: u64) -> SimTime {
-        SimTime::from_nanos(self.plan.origin.nanos().saturating_add_unsigned(at))
+        instant(self.plan.origin, at)
     }
 
     /// Takes a batch of first attempts, and everything that is due before the last of them.
     ///
     /// # Errors
     /// If all attempts together cost more than is counted exactly.
-    pub fn advance(&mut self, step: &Step, verdicts: &mut Verdicts) -> Result<(), Error> {
+    pub fn advance(&mut self, step: &Step) -> Result<(), Error> {
         self.stream.meet(step);
+        self.released.iter_mut().for_each(|released| released.meet(step));
         if let Some(scribe) = &mut self.scribe {
             scribe.meet(&step.new_keys);
         }
-        verdicts.clear();
         let batch = &step.batch;
         let column = self.lane.plan().column;
         for row in 0..batch.len() {
@@ -172,16 +250,21 @@ impl<'a> World<'a> {
                     ),
                 });
             }
-            self.run_until(Due::new(at, Class::Arrival))?;
+            self.run_until(Due::new(at, Class::Retry))?;
             let thinker = Thinker {
                 keys: [batch.keys[0][row], batch.keys[column][row]],
                 cost: batch.cost[row],
                 source: batch.source[row],
                 number: batch.first + row as u64,
             };
-            let decision = if self.stopped { None } else { self.request(thinker, at)? };
-            // What is held back is not admitted now.
-            verdicts.push(decision.unwrap_or(Decision::Deny));
+            self.firsts.open();
+            let outcome = if self.stopped { Outcome::Unsent } else { self.request(thinker, at)? };
+            match outcome {
+                Outcome::Decided(decision) => self.firsts.settle(thinker.number, decision),
+                // What is held back is not admitted now.
+                Outcome::Unsent => self.firsts.settle(thinker.number, Decision::Deny),
+                Outcome::Asked => {}
+            }
         }
         Ok(())
     }
@@ -197,11 +280,12 @@ impl<'a> World<'a> {
         let until = self.events.saturating_add(events);
         while self.events < until
             && !self.stopped
+            && self.alive > 0
             && let Some((due, event)) = self.next(Due::new(Due::MAX, Class::Retry))
         {
             self.count(due, event)?;
         }
-        if self.stopped || self.queue.is_empty() {
+        if self.stopped || self.alive == 0 {
             self.finish();
         }
         Ok(self.finished)
@@ -217,7 +301,9 @@ impl<'a> World<'a> {
                 self.witness.ended(last, self.instant(first_at), keys[0], Ending::Unfinished);
             }
         }
-        self.stream.flush();
+        self.left_out = self.stream.finish();
+        self.released.iter_mut().for_each(|released| _ = released.finish());
+        self.firsts.close();
         assert!(self.stopped || self.waiting == 0, "what is admitted is released");
     }
 
@@ -245,6 +331,7 @@ impl<'a> World<'a> {
     fn count(&mut self, due: Due, event: Event) -> Result<(), Error> {
         self.events += 1;
         self.stopped |= self.events >= self.plan.max_events;
+        self.alive -= u64::from(!event.is_background());
         self.happen(due.at(), event)
     }
 
@@ -271,6 +358,9 @@ impl<'a> World<'a> {
             Event::Release { place } => {
                 self.releases.free.push(place);
                 self.waiting -= 1;
+                if let Some(passing) = self.passing.get(place as usize).copied() {
+                    self.pass(&passing, now);
+                }
                 self.deliver(self.releases.items[place as usize], now);
             }
             Event::Reach { place } => self.reach(place, now),
@@ -288,6 +378,17 @@ impl<'a> World<'a> {
                     self.request(thinker, now)?;
                 }
             }
+            Event::Change { number } => self.change(number),
+            Event::AtStore { place } => self.reach_store(place, now),
+            Event::Execute { place } => self.execute(place, now),
+            Event::Heard { place } => self.heard(place, now),
+            Event::Patience { place } => self.patience(place, now),
+            Event::Land { place } => self.land(place, now),
+            Event::Visible { place } => self.visible(place),
+            Event::Round => self.round(now),
+            Event::Pushed { place } => self.pushed(place, now),
+            Event::Answer { place } => self.answer_round(place, now),
+            Event::Pulled { place } => self.pulled(place, now),
         }
         Ok(())
     }
@@ -301,12 +402,13 @@ impl<'a> World<'a> {
     pub(super) fn plan_event(&mut self, at: u64, class: Class, event: Event) {
         // What lies beyond the clock never happens.
         if at < Due::MAX {
+            self.alive += u64::from(!event.is_background());
             self.queue.push(Due::new(at, class), event);
         }
     }
 
-    /// A new request; what its first attempt was answered, if it was sent at once.
-    fn request(&mut self, thinker: Thinker, now: u64) -> Result<Option<Decision>, Error> {
+    /// A new request, and its first attempt, if that is sent at once.
+    fn request(&mut self, thinker: Thinker, now: u64) -> Result<Outcome, Error> {
         let Thinker { keys, cost, source, number } = thinker;
         let client = keys[0].index();
         if client >= self.clients.len() {
@@ -322,13 +424,16 @@ impl<'a> World<'a> {
             source,
             phase: Phase::Resting,
             memory: Memory::default(),
+            came: now,
+            row: UNNUMBERED,
+            decided: Default::default(),
         };
         let generation = self.requests.free.last().map_or(0, |slot| self.requests.items[*slot as usize].generation);
         let slot = self.requests.put(Request { generation: generation.wrapping_add(1), ..request });
         let held = self.client.hold(&mut self.clients[client], now);
         if held > 0 {
             self.rest(slot, now.saturating_add(held));
-            return Ok(None);
+            return Ok(Outcome::Unsent);
         }
         self.events += 1;
         self.stopped |= self.events >= self.plan.max_events;
@@ -345,54 +450,51 @@ impl<'a> World<'a> {
         self.plan_event(at, Class::Retry, Event::Request { slot, generation });
     }
 
-    /// A request's next attempt; its decision, if it left the client.
-    fn attempt(&mut self, slot: u32, now: u64) -> Result<Option<Decision>, Error> {
+    /// A request's next attempt.
+    fn attempt(&mut self, slot: u32, now: u64) -> Result<Outcome, Error> {
         let Request { number, cost, keys, made, source, .. } = self.requests.items[slot as usize];
         let dice = Dice::new(self.plan.seed, number);
         self.leave_crowd(slot);
         if now >= self.end {
             self.end_request(slot, now, Ending::Unfinished);
-            return Ok(None);
+            return Ok(Outcome::Unsent);
         }
         // Held back for so long that no answer is of use: a retry is never planned so late.
         let first_at = self.requests.items[slot as usize].first_at;
         let last = self.client.last_use().map(|span| first_at.saturating_add(span.short_nanos()));
         if made == 0 && last.is_some_and(|last| now > last) {
             self.end_request(slot, now, Ending::GaveUp);
-            return Ok(None);
+            return Ok(Outcome::Unsent);
         }
         let state = &mut self.clients[keys[0].index()];
         if !self.client.lets_out(state, &Attempt { now, made, dice }) {
             let memory = self.requests.items[slot as usize].memory;
             self.client.gave_up(state, &memory);
             self.end_request(slot, now, Ending::GaveUp);
-            return Ok(None);
+            return Ok(Outcome::Unsent);
         }
         let at = self.instant(now);
         let made = made + 1;
         self.witness.sent(at, keys[0], made);
-        let decision = self.lane.decide(source, keys[1], at, cost);
-        self.stream.push(Sent { at, cost, source, keys, decision })?;
         if self.reads {
             self.see(slot, Seen::default());
         }
-        self.requests.items[slot as usize].made = made;
-        match decision {
-            Decision::Deny => {
-                self.join_crowd(slot);
-                if self.reads && matches!(self.response.spread, Spread::Crowd(_)) {
-                    // How many are refused at this instant is known at its end.
-                    let request = &mut self.requests.items[slot as usize];
-                    request.phase = Phase::Refused;
-                    let generation = request.generation;
-                    self.plan_event(now, Class::Retry, Event::Request { slot, generation });
-                } else {
-                    self.refuse(slot, now);
-                }
-            }
-            Decision::Allow | Decision::Delay(_) => self.admit(slot, now, decision, dice),
+        let request = &mut self.requests.items[slot as usize];
+        (request.made, request.came) = (made, now);
+        if self.fleet.is_some() {
+            self.ask(slot, now)?;
+            return Ok(Outcome::Asked);
         }
-        Ok(Some(decision))
+        let decision = self.lane.decide(source, keys[1], at, cost);
+        self.stream.push(Sent { at, cost, source, keys }, decision)?;
+        match decision {
+            Decision::Deny => self.deny(slot, now),
+            Decision::Allow | Decision::Delay(_) => {
+                let asked = self.attempt_of(slot);
+                self.admit(&asked, now, decision, Decider::Store, true);
+            }
+        }
+        Ok(Outcome::Decided(decision))
     }
 
     /// An answer is there, or none will come.

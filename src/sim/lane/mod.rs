@@ -1,5 +1,8 @@
 //! One system under test: a limiter, what it counts by, and whom it leaves alone.
 
+mod apart;
+mod ids;
+
 use super::backend::BackendSpec;
 use super::client::ClientSpec;
 use super::deployment::DeploymentSpec;
@@ -8,6 +11,9 @@ use super::step::{Grouped, Step};
 use crate::limiter::{Bits, Decision, KeyId, Level, Limiter, LimiterSpec, Rows, StateSize, Used, Verdicts, Workload};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Batch;
+use ids::{Ids, Renumber};
+
+pub use apart::Copied;
 
 /// A lane, resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,8 +111,9 @@ pub struct Lane {
     /// The decisions on the last batch.
     pub(super) verdicts: Verdicts,
     scratch: Scratch,
-    /// With exemptions: the limiter's own numbers of the column's keys.
-    ids: Option<Renumber>,
+    /// The limiter's own numbers of the column's keys.
+    ids: Ids,
+    workload: Workload,
 }
 
 #[derive(Default)]
@@ -120,31 +127,6 @@ struct Scratch {
     verdicts: Verdicts,
 }
 
-/// Keys that the limiter has met, numbered by first appearance before it.
-#[derive(Default)]
-struct Renumber {
-    ids: Vec<u32>,
-    next: u32,
-}
-
-impl Renumber {
-    fn id(&mut self, key: KeyId) -> KeyId {
-        if key.index() >= self.ids.len() {
-            self.ids.resize(key.index() + 1, u32::MAX);
-        }
-        let id = &mut self.ids[key.index()];
-        if *id == u32::MAX {
-            *id = self.next;
-            self.next += 1;
-        }
-        KeyId(*id)
-    }
-
-    fn known(&self, key: KeyId) -> KeyId {
-        KeyId(self.ids.get(key.index()).copied().unwrap_or(u32::MAX))
-    }
-}
-
 impl Lane {
     /// A lane before its first arrival.
     #[must_use]
@@ -153,13 +135,15 @@ impl Lane {
         let (from, until) = workload.times;
         let from = plan.clock_resolution.map_or(from, |tick| from.floor_to(tick));
         let limiter = plan.limiter.build(&Workload { times: (from, until), ..*workload });
-        let ids = plan.exempt.contains(&true).then(Renumber::default);
-        Self { plan, limiter, verdicts: Verdicts::default(), scratch: Scratch::default(), ids }
+        let ids = if plan.exempt.contains(&true) { Ids::Renumber(Renumber::default()) } else { Ids::Same };
+        Self { plan, limiter, verdicts: Verdicts::default(), scratch: Scratch::default(), ids, workload: *workload }
     }
 
     /// Numbers keys by their first attempt: they may come in another order than they are met in.
     pub(super) fn number_keys(&mut self) {
-        self.ids.get_or_insert_default();
+        if matches!(self.ids, Ids::Same) {
+            self.ids = Ids::Renumber(Renumber::default());
+        }
     }
 
     /// What it was made of.
@@ -207,8 +191,8 @@ impl Lane {
     /// The quota view of one of the column's keys.
     #[must_use]
     pub fn level(&self, key: KeyId, at: SimTime) -> Level {
-        let key = self.ids.as_ref().map_or(key, |ids| ids.known(key));
-        let mut level = self.limiter.level(key, self.tick(at));
+        let tick = self.tick(at);
+        let mut level = self.limiter.level(self.ids.known(key, tick), tick);
         level.next = self.until_tick(at, level.next);
         level.full = self.until_tick(at, level.full);
         level
@@ -217,15 +201,16 @@ impl Lane {
     /// Units of one of the column's keys in use.
     #[must_use]
     pub fn usage(&self, key: KeyId, at: SimTime) -> Used {
-        let key = self.ids.as_ref().map_or(key, |ids| ids.known(key));
-        self.limiter.usage(key, self.tick(at))
+        let tick = self.tick(at);
+        self.limiter.usage(self.ids.known(key, tick), tick)
     }
 
     /// The smallest wait after which an attempt would be admitted, `None` for never.
     #[must_use]
     pub fn retry_after(&self, key: KeyId, at: SimTime, cost: u64) -> Option<SimDuration> {
-        let key = self.ids.as_ref().map_or(key, |ids| ids.known(key));
-        self.limiter.retry_after(key, self.tick(at), cost).map(|wait| self.until_tick(at, wait))
+        let tick = self.tick(at);
+        let key = self.ids.known(key, tick);
+        self.limiter.retry_after(key, tick, cost).map(|wait| self.until_tick(at, wait))
     }
 
     /// Decides one attempt.
@@ -233,8 +218,8 @@ impl Lane {
         if self.plan.exempts(source) {
             return Decision::Allow;
         }
-        let key = self.ids.as_mut().map_or(key, |ids| ids.id(key));
         let tick = self.tick(at);
+        let key = self.id(key, tick);
         Self::from_tick(at, tick, self.limiter.decide(key, tick, cost))
     }
 
@@ -250,7 +235,7 @@ impl Lane {
         {
             return self.decide_tapped(batch, tap);
         }
-        if self.ids.is_some() {
+        if !matches!(self.ids, Ids::Same) {
             return self.decide_subject(batch);
         }
         let (key, cost) = (&batch.keys[self.plan.column], &batch.cost);
@@ -308,7 +293,6 @@ impl Lane {
     /// Decides the rows that are subject to the limiter and lets the others through.
     fn decide_subject(&mut self, batch: &Batch) {
         let Self { plan, scratch, ids, verdicts, limiter, .. } = self;
-        let ids = ids.as_mut().expect("only called with exemptions");
         let Scratch { at, cost, key, row, verdicts: subject, .. } = scratch;
         at.clear();
         cost.clear();
@@ -323,7 +307,7 @@ impl Lane {
             }
             at.push(plan.clock_resolution.map_or(batch.at[i], |tick| batch.at[i].floor_to(tick)));
             cost.push(batch.cost[i]);
-            key.push(ids.id(batch.keys[plan.column][i]));
+            key.push(ids.id(batch.keys[plan.column][i], batch.at[i]).0);
             row.push(i as u32);
         }
         limiter.decide_batch(Rows { at, key, cost }, subject);

@@ -1,0 +1,66 @@
+//! What a deployment adds to a lane's results.
+
+use serde::Serialize;
+
+/// What replicas and store did.
+#[derive(Clone, Debug, Serialize)]
+pub struct FleetReport {
+    /// What each replica did.
+    pub replicas: Vec<ReplicaReport>,
+    /// What the store did; absent without one.
+    pub store: Option<StoreReport>,
+    /// For how long any key had more than the limit released within a window; absent without a limit.
+    pub over_limit_ns: Option<u64>,
+    /// When it had: the first thousand spans.
+    pub over_spans: Vec<OverSpan>,
+    /// Units released above the limit: those for which the window held more with them.
+    pub sent_over_limit: Option<u64>,
+    /// Time in bins in which more was released than the backend can do; absent without a backend.
+    pub backend_overload_ns: Option<u64>,
+}
+
+/// What one replica did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReplicaReport {
+    /// Attempts that it let pass.
+    pub admitted: u64,
+    /// Attempts that it refused.
+    pub denied: u64,
+    /// The most units of one key that it released within the limit's window; absent without a limit.
+    pub peak_units: Option<u64>,
+}
+
+/// What the store did.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoreReport {
+    /// Operations that it executed.
+    pub operations: u64,
+    /// For each attempt.
+    pub per_request: f64,
+    /// From asking to knowing, over all attempts.
+    pub latency_ns: LatencyReport,
+    /// For how long it was down.
+    pub unavailable_ns: u64,
+    /// Attempts that were decided without it because it did not answer.
+    pub decided_without: u64,
+}
+
+/// Quantiles of a time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LatencyReport {
+    /// Half take no longer.
+    pub p50: Option<u64>,
+    /// 99 % take no longer.
+    pub p99: Option<u64>,
+    /// The longest.
+    pub max: Option<u64>,
+}
+
+/// A span over the limit.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OverSpan {
+    /// First instant.
+    pub from_ns: i64,
+    /// First instant after it.
+    pub until_ns: i64,
+}

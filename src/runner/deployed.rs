@@ -1,0 +1,66 @@
+//! What a deployment adds to a run's results.
+
+use crate::record::{FleetPlan, FleetRecord};
+use crate::report::LaneReport;
+use crate::scenario::Plan;
+use crate::sim::{BackendSpec, LanePlan, Schedule, ServiceSpec};
+use crate::time::{SimDuration, SimTime};
+
+/// The faults of a plan as a lane meets them.
+fn schedule(plan: &Plan, lane: &LanePlan) -> Schedule {
+    let replicas = lane.deployment.as_ref().map_or(1, |deployment| deployment.replicas().count);
+    let end = plan.traffic.duration.map_or(u64::MAX, SimDuration::short_nanos);
+    Schedule::new(&plan.faults, replicas, plan.traffic.seed, end)
+}
+
+/// What a record of a lane needs to know.
+pub fn fleet_plan(plan: &Plan, lane: &LanePlan, start: SimTime) -> FleetPlan {
+    let schedule = schedule(plan, lane);
+    let mut spans = plan.measured_spans();
+    spans.extend(plan.limit.map(|limit| limit.window));
+    spans.dedup();
+    FleetPlan {
+        start,
+        limit: plan.limit,
+        replicas: if lane.deployment.is_some() { schedule.most_replicas() } else { 1 },
+        spans,
+        staleness: lane.deployment.as_ref().and_then(|deployment| deployment.staleness(&schedule)),
+        backend: lane.backend.as_ref().and_then(capacity).map(|(units, period)| (units, period, plan.metric_bin)),
+    }
+}
+
+/// What a backend can do: so many requests in so many nanoseconds.
+fn capacity(backend: &BackendSpec) -> Option<(u64, u64)> {
+    let servers = u64::from(backend.servers?);
+    match backend.service {
+        ServiceSpec::Constant { period: 0, .. } | ServiceSpec::LoadDependent { .. } | ServiceSpec::Optimistic => None,
+        ServiceSpec::Constant { period, units } => Some((units.saturating_mul(servers), period)),
+        ServiceSpec::Exponential { mean } => Some((servers, mean.short_nanos())),
+    }
+}
+
+/// Completes the results of a lane with what its deployment did and could have done.
+pub fn complete(
+    plan: &Plan,
+    lane: &LanePlan,
+    fleet: FleetRecord,
+    in_flight: u64,
+    largest_cost: u64,
+    report: &mut LaneReport,
+) {
+    let schedule = schedule(plan, lane);
+    let measured = fleet.measured(in_flight, largest_cost);
+    if let Some(deployment) = &lane.deployment {
+        let bound = |span: SimDuration| deployment.bound(lane, &schedule, span, &measured);
+        if let (Some(peak), Some(limit)) = (&mut report.peak, plan.limit) {
+            peak.bound = bound(limit.window);
+        }
+        for point in &mut report.envelope {
+            point.bound = bound(SimDuration::from_nanos(point.span_ns));
+        }
+    }
+    let end = plan.traffic.duration.map_or(u64::MAX, SimDuration::short_nanos);
+    let store =
+        lane.deployment.as_ref().and_then(|deployment| deployment.has_store().then(|| schedule.unavailable(end)));
+    report.fleet = Some(fleet.finish(store));
+}

@@ -1,0 +1,1 @@
+//! What is legal and most likely not meant.
