@@ -35,7 +35,7 @@ each point and lane. -o FILE.svg draws lines over one axis, or maps of the first
 over two. CSV (-o FILE.csv, --format csv) has a row for each point and lane: the axes by
 their paths, `lane`, the measures, in a closed loop `partial` (stopped after max-events),
 and `sweep`, 16 digits that are the same in rows of the same scenario, traces, grid and
-measures.
+measures. JSON has axes, measures, lanes, sweep, and the same rows, each with `at`.
 
 -o FILE.csv --resume writes points to the table as they are done. If it is interrupted,
 the same command runs only those that are missing, and the table ends as if nothing had
