@@ -3,9 +3,10 @@
 use super::fleet::{Decider, Fleet, Run};
 use super::operation::Task;
 use super::pending::{Event, Phase};
+use super::plan::{LATER, instant};
 use super::stream::Sent;
 use super::witness::Told;
-use super::world::{LATER, World, instant};
+use super::world::World;
 use crate::error::Error;
 use crate::limiter::{Decision, KeyId};
 use crate::sim::client::Dice;
