@@ -3,7 +3,7 @@
 use crate::limiters::at;
 use num_rational::Ratio;
 use proptest::prelude::*;
-use rlsim::limiter::{Backwards, KeyId, Limiter, LimiterSpec, Workload};
+use rlsim::limiter::{Backwards, KeyId, LimiterSpec, Workload};
 use rlsim::scenario::{Plan, ScenarioSource};
 use rlsim::time::SimDuration;
 
@@ -32,7 +32,8 @@ impl Model {
 
     fn decide(&mut self, now: i64, cost: u64) -> bool {
         let cost = Q::from_integer(i128::from(cost));
-        if cost == Q::from_integer(0) {
+        // Nothing is taken; an instant that never moves back may as well move on.
+        if cost == Q::from_integer(0) && self.backwards != Backwards::Clamp {
             return true;
         }
         self.tokens = self.tokens(now);

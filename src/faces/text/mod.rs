@@ -221,6 +221,7 @@ fn notes(report: &Report) -> Vec<String> {
     if report.limit.is_none() {
         notes.push("no limit stated, so there is no peak and no sliding log to measure against".to_owned());
     }
+    notes.extend(report.warnings.iter().map(|warning| format!("note: {warning}")));
     notes
 }
 
@@ -244,7 +245,7 @@ fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
         if let Some(tick) = lane.clock_resolution_ns {
             knobs.push(format!("clock-resolution {}", span(tick)));
         }
-        for part in ["client", "response", "backend"] {
+        for part in ["client", "response", "backend", "deployment"] {
             let stated = report.scenario.pointer(&format!("/lane/{i}/{part}"));
             knobs.extend(stated.map(|stated| format!("{part} {}", inline(stated))));
         }
