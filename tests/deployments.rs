@@ -377,3 +377,29 @@ fn notes_are_told_by_every_command() {
     assert_eq!(both.warnings.len(), 1);
     assert!(both.warnings[0].starts_with("lanes `gcra` and `b`: admits"), "{:?}", both.warnings);
 }
+
+#[test]
+fn deployments_and_faults_can_be_changed_from_the_command_line() {
+    let folder = folder();
+    let text = format!("{FAULTS}{TOP}{TRAFFIC}[[lane]]\ngcra = {{}}\ndeployment = {{ {HARDY} }}\n");
+    write(&folder, "s.toml", &text);
+    let set = |changes: &[&str]| {
+        let changes = changes.iter().flat_map(|change| ["--set", change]);
+        let args: Vec<&str> = ["check", "--resolved", "s.toml"].into_iter().chain(changes).collect();
+        rlsim_in(folder.path(), &args, b"")
+    };
+    let changed =
+        set(&["gcra.deployment.central.replicas=4", "fault.store-down.until=70s", "fault.random-2.mean-length=7s"]);
+    let plan = plan(&changed.clean());
+    assert_eq!(plan.lanes[0].deployment.as_ref().map(|deployment| deployment.replicas().count), Some(4));
+    assert_eq!(
+        plan.faults[0],
+        FaultSpec::StoreDown { from: SimDuration::from_secs(30), until: SimDuration::from_secs(70) }
+    );
+    let FaultSpec::Random { mean_length, .. } = plan.faults[13] else { panic!("the second at random") };
+    assert_eq!(mean_length, SimDuration::from_secs(7));
+    set(&["fault.flood.at=1s"]).fails(2, &["no fault `flood`; there are store-down, store-slow"]);
+    set(&["fault.flush=1s"]).fails(2, &["name a fault and what to change of it"]);
+    set(&["fault.store-down.until=10s"]).fails(2, &["it ends before it begins"]);
+    rlsim_in(folder.path(), &["check", "boundary", "--set", "fault.flush.at=1s"], b"").fails(2, &["has no faults"]);
+}

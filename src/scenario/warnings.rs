@@ -122,9 +122,8 @@ fn lockstep(lane: &LanePlan) -> Option<String> {
         _ => false,
     };
     (told && !spread && obeys).then(|| {
-        format!(
-            "clients that are refused at one time are told to come back at one time, and do; add a spread, as in `response = {{ retry-after = \"seconds\", spread = \"10s\" }}`"
-        )
+        "clients that are refused at one time are told to come back at one time, and do; add a spread, as in `response = { retry-after = \"seconds\", spread = \"10s\" }`"
+            .to_owned()
     })
 }
 

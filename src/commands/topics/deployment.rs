@@ -1,6 +1,6 @@
 //! How a lane's limit is kept by many processes, and what goes wrong.
 
-pub(super) const DEPLOYMENT: &str = r#"deployment = { ... }, for a lane or at the top for all that state none; exactly one kind:
+pub(super) const DEPLOYMENT: &str = r#"deployment = { ... }, for a lane or at the top for all others; exactly one kind:
 
   single = {}   One process keeps the limit: the default.
   central       One store decides for all replicas.
@@ -77,8 +77,8 @@ Example:
   on-failure = "open"
 "#;
 
-pub(super) const FAULTS: &str = r#"[[fault]] tables state what goes wrong, or changes, in the world of all lanes; exactly one
-kind each. Times count from the start of the run; a span is [from, until).
+pub(super) const FAULTS: &str = r#"[[fault]] tables state what goes wrong, or changes, in the world of all lanes; exactly
+one kind each. Times count from the start of the run; a span is [from, until).
 
 Of the store (lanes that are central or hybrid):
   store-down    { from, until }: it answers nobody.
