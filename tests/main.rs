@@ -34,6 +34,7 @@ mod places;
 mod quota;
 mod recount;
 mod replications;
+mod rewound;
 mod scenarios;
 mod scenes;
 mod simulate;

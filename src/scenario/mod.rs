@@ -15,6 +15,7 @@ mod resolved;
 mod source;
 mod traffic;
 mod values;
+mod warnings;
 
 pub use conditions::SpanCondition;
 pub use diagnose::closest;

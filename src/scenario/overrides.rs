@@ -91,15 +91,19 @@ fn lanes(document: &mut DocumentMut) -> &mut ArrayOfTables {
         LimiterSpec::NAMES.iter().for_each(|name| lanes.push(lane_of(name)));
         Item::ArrayOfTables(lanes)
     });
+    tables_of(item)
+}
+
+/// A list of tables, also if it is written inline: `lane = [{ ... }]`.
+fn tables_of(item: &mut Item) -> &mut ArrayOfTables {
     if let Item::Value(Value::Array(array)) = item {
-        // `lane = [{ ... }]` is the same thing written inline.
-        let mut lanes = ArrayOfTables::new();
+        let mut tables = ArrayOfTables::new();
         for table in array.iter().filter_map(Value::as_inline_table) {
-            lanes.push(table.clone().into_table());
+            tables.push(table.clone().into_table());
         }
-        *item = Item::ArrayOfTables(lanes);
+        *item = Item::ArrayOfTables(tables);
     }
-    item.as_array_of_tables_mut().expect("the scenario was read before, so lanes are tables")
+    item.as_array_of_tables_mut().expect("the scenario was read before, so these are tables")
 }
 
 fn lane_of(algorithm: &str) -> Table {
@@ -170,6 +174,9 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
         };
         return put(lane, &knobs, text, &shown);
     }
+    if path[0] == "fault" {
+        return set_fault(document, &path[1..], text, &shown);
+    }
     if let Some(traffic) = document.get_mut("traffic").and_then(Item::as_array_of_tables_mut) {
         let traffic_names = names(traffic, &KINDS);
         if let Some(index) = traffic_names.iter().position(|name| *name == path[0])
@@ -180,7 +187,7 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
             return put(table, &knobs, text, &shown);
         }
         if !KEYS.contains(&path[0].as_str()) {
-            let known = lane_names.iter().chain(&traffic_names).map(String::as_str).chain(KEYS);
+            let known = lane_names.iter().chain(&traffic_names).map(String::as_str).chain(KEYS).chain(["fault"]);
             let hint = super::diagnose::closest(&path[0], known);
             let hint = hint.map_or_else(String::new, |close| format!("did you mean `{close}`? "));
             return Err(Error::usage(format!(
@@ -193,6 +200,28 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Er
     }
     let knobs: Vec<&str> = path.iter().map(String::as_str).collect();
     put(document.as_table_mut(), &knobs, text, &shown)
+}
+
+/// Changes a fault, which is called by its kind; repeats have -2, -3.
+fn set_fault(document: &mut DocumentMut, path: &[String], text: &str, shown: &str) -> Result<(), Error> {
+    let fail = |why: String| Err(Error::usage(format!("--set {shown}: {why}")));
+    let faults = document.get_mut("fault");
+    let Some(faults) = faults.map(tables_of).filter(|faults| !faults.is_empty()) else {
+        return fail("the scenario has no faults".to_owned());
+    };
+    let kind = |table: &Table| table.iter().next().map(|(kind, _)| kind.to_owned()).unwrap_or_default();
+    let kinds: Vec<String> = faults.iter().map(kind).collect();
+    let called = names(faults, &kinds.iter().map(String::as_str).collect::<Vec<_>>());
+    match path {
+        [name, knobs @ ..] if !knobs.is_empty() => match called.iter().position(|known| known == name) {
+            Some(index) => {
+                let knobs: Vec<&str> = std::iter::once(&kinds[index]).chain(knobs).map(String::as_str).collect();
+                put(faults.get_mut(index).expect("an index of these tables"), &knobs, text, shown)
+            }
+            None => fail(format!("no fault `{name}`; there are {}", called.join(", "))),
+        },
+        _ => fail(format!("name a fault and what to change of it, as in `fault.{}.KEY=VALUE`", called[0])),
+    }
 }
 
 /// Puts a value at a path below a table, making tables on the way.

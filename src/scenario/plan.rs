@@ -10,6 +10,7 @@ use super::names::{check_prose, names};
 use super::overrides::Override;
 use super::source::ScenarioSource;
 use super::traffic::Traffic;
+use super::warnings::warnings;
 use crate::error::Error;
 use crate::limiter::{LimiterSpec, Workload};
 use crate::quota::{Limit, MAX_UNITS};
@@ -48,6 +49,8 @@ pub struct Plan {
     pub lanes: Vec<LanePlan>,
     /// What goes wrong in the world of all lanes.
     pub faults: Vec<FaultSpec>,
+    /// What is legal and most likely not meant, a line each.
+    pub warnings: Vec<String>,
     /// Events after which a lane of a closed loop is stopped.
     pub max_events: u64,
     /// Width of the bins that attempts and answers are counted in.
@@ -117,6 +120,7 @@ impl Plan {
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
             faults: Vec::new(),
+            warnings: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
             conditions: Vec::new(),
@@ -137,6 +141,7 @@ impl Plan {
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
         Loops { source, table: &table }.apply(&mut plan)?;
+        plan.warnings = warnings(&plan);
         if let Some(stated) = &table.conditions {
             plan.conditions = conditions::Reader { source, duration, closed: plan.is_closed_loop() }.read(stated)?;
         }
@@ -378,6 +383,7 @@ impl Plan {
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
             faults: Vec::new(),
+            warnings: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
             conditions: Vec::new(),

@@ -238,6 +238,7 @@ fn notes(report: &Report) -> Vec<String> {
     if report.limit.is_none() {
         notes.push("no limit stated, so there is no peak and no sliding log to measure against".to_owned());
     }
+    notes.extend(report.warnings.iter().map(|warning| format!("note: {warning}")));
     notes
 }
 
