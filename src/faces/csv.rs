@@ -69,9 +69,8 @@ fn of_store(fleet: &FleetReport, figure: impl Fn(&StoreReport) -> Option<String>
 }
 
 /// What a deployment adds.
-const FLEET_COLUMNS: [FleetColumn; 11] = [
+const FLEET_COLUMNS: [FleetColumn; 10] = [
     ("replicas", |_, fleet| fleet.replicas.len().to_string()),
-    ("sent_over_limit", |_, fleet| or_empty(fleet.sent_over_limit)),
     ("over_limit_ns", |_, fleet| or_empty(fleet.over_limit_ns)),
     ("backend_overload_ns", |_, fleet| or_empty(fleet.backend_overload_ns)),
     ("over_admitted", |lane, _| or_empty(lane.over_admitted)),

@@ -38,7 +38,7 @@ pub fn sentences(report: &Report) -> Vec<(u8, String)> {
 /// Who had more than the limit released within a window, for how long, and what is proven.
 fn over(report: &Report, lanes: &[&LaneReport], limit: &LimitReport) -> Option<String> {
     let time = |lane: &LaneReport| fleet(lane).and_then(|fleet| fleet.over_limit_ns).unwrap_or(0);
-    let mut groups = by(lanes, |lane| (time(lane), fleet(lane).and_then(|f| f.sent_over_limit)));
+    let mut groups = by(lanes, |lane| (time(lane), lane.over_admitted));
     groups.sort_by_key(|lanes| std::cmp::Reverse(time(lanes[0])));
     let clock = Clock::for_span(report, report.focus.from_ns, report.focus.until_ns).precise();
     let at = |ns: i64| clock.time(report.instant(ns));
@@ -63,9 +63,9 @@ fn over(report: &Report, lanes: &[&LaneReport], limit: &LimitReport) -> Option<S
         .map(|(i, lanes)| {
             let lane = lanes[0];
             let fleet = fleet(lane).expect("only lanes with replicas");
-            let above = fleet.sent_over_limit.unwrap_or(0);
+            let above = lane.over_admitted.unwrap_or(0);
             let mut text = format!(
-                "{} {} {}over it for {} with {} above it",
+                "{} {} {}over it for {} and admits {} that the exact log refuses",
                 list(&names(lanes)),
                 verb(lanes.len(), "is", "are"),
                 if lanes.len() > 1 { "each " } else { "" },
@@ -212,4 +212,4 @@ pub fn replicas(report: &Report, width: usize) -> Vec<String> {
 }
 
 /// What the table of deployments shows.
-pub const LEGEND: &str = "over: units above the limit within its window; time over: for how long any key was; refused: though the exact log over all replicas admits; backend over: time in which it is sent more than it can do; of bound: the peak, of what is proven at worst; ops: operations on the store for an attempt; p99: from asking to knowing; without: decided because the store did not answer";
+pub const LEGEND: &str = "over: units sent that an exact log over all replicas refuses; refused: attempts that it admits; time over: for how long any key was above the limit; backend over: time in which it is sent more than it can do; of bound: the peak, of what is proven at worst; ops: operations on the store for an attempt; p99: from asking to knowing; without: decided because the store did not answer";

@@ -115,7 +115,9 @@ pub fn story(report: &Report) -> Vec<String> {
     if !sentences.is_empty() {
         sentences.extend([5, 7].into_iter().zip(exceeded(report)));
         sentences.extend(wronged(report).map(|text| (3, text)));
-        sentences.extend(comeback::sentences(report).into_iter().map(|text| (6, text)));
+        if report.lanes.iter().any(|lane| lane.closed.is_some()) {
+            sentences.extend(comeback::sentences(report).into_iter().map(|text| (6, text)));
+        }
         sentences.extend([7, 8].into_iter().zip(agreement(report)));
         return shortened(sentences);
     }

@@ -63,7 +63,7 @@ fn lasting(nanos: u64) -> String {
 }
 
 const DEPLOYED_COLUMNS: [Column; 8] = [
-    ("over", |lane| of_fleet(lane, |fleet| fleet.sent_over_limit.map(|units| count(u128::from(units))))),
+    ("over", |lane| lane.over_admitted.map_or("-".to_owned(), |units| count(u128::from(units)))),
     ("backend over", |lane| of_fleet(lane, |fleet| fleet.backend_overload_ns.map(lasting))),
     ("refused", |lane| lane.false_denials.map_or("-".to_owned(), |refused| count(u128::from(refused)))),
     ("time over", |lane| of_fleet(lane, |fleet| fleet.over_limit_ns.map(lasting))),

@@ -98,7 +98,7 @@ const fn entry(name: &'static str, kind: Kind, absent: Absent, read: fn(&LaneRep
     Entry { name, kind, absent, read }
 }
 
-static ENTRIES: [Entry; 66] = {
+static ENTRIES: [Entry; 65] = {
     use Absent::{InOpenLoop, Never, OftenInOpenLoop, Sometimes, Undeployed, WithoutLimit};
     use Kind::{Attempts, Instant, Real, Span, Whole};
     [
@@ -175,7 +175,6 @@ static ENTRIES: [Entry; 66] = {
         entry("over-admitted", Whole, WithoutLimit, |lane| Found::whole(lane.over_admitted)),
         entry("under-admitted", Whole, WithoutLimit, |lane| Found::whole(lane.under_admitted)),
         entry("over-limit-ns", Span, Undeployed, |lane| of_fleet(lane, |fleet| fleet.over_limit_ns)),
-        entry("sent-over-limit", Whole, Undeployed, |lane| of_fleet(lane, |fleet| fleet.sent_over_limit)),
         entry("backend-overload-ns", Span, Undeployed, |lane| of_fleet(lane, |fleet| fleet.backend_overload_ns)),
         entry("store.operations", Whole, Undeployed, |lane| of_store(lane, |store| Some(store.operations))),
         entry("store.per-request", Real, Undeployed, |lane| {

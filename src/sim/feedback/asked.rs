@@ -158,7 +158,9 @@ impl World<'_> {
                 fleet.lagging = Some((behind, by));
             }
             Change::UpToDate => fleet.lagging = None,
-            Change::LostExpire => fleet.expiry = super::fleet::Expiry::AboutToBeLost,
+            // A counter that is named by its window is another one in the next.
+            Change::LostExpire if self.lane.plan().limiter.counts_clock_windows().is_some() => {}
+            Change::LostExpire => fleet.lose_expiry(),
             Change::Start(replica) => {
                 fleet.restart(replica);
                 let running: Vec<u32> = fleet.router.running().iter().copied().chain([replica]).collect();

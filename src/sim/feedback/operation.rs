@@ -433,6 +433,13 @@ impl Fleet {
         }
     }
 
+    /// A process dies between counting and setting the expiry, where these are two commands.
+    pub fn lose_expiry(&mut self) {
+        if matches!(self.kind(), Kind::Incr | Kind::GetIncr) {
+            self.expiry = Expiry::AboutToBeLost;
+        }
+    }
+
     /// A key was written: its expiry may be lost with the process that was to set it.
     fn written(&mut self, key: KeyId, at: SimTime) {
         if self.expiry == Expiry::AboutToBeLost {
