@@ -403,3 +403,21 @@ fn deployments_and_faults_can_be_changed_from_the_command_line() {
     set(&["fault.store-down.until=10s"]).fails(2, &["it ends before it begins"]);
     rlsim_in(folder.path(), &["check", "boundary", "--set", "fault.flush.at=1s"], b"").fails(2, &["has no faults"]);
 }
+
+/// What happens to a third replica happens to lanes that have one.
+#[test]
+fn a_lane_without_that_replica_is_left_alone() {
+    let folder = folder();
+    let lanes = "[[lane]]\nname = \"one\"\ngcra = {}\ndeployment = { local = {} }\n[[lane]]\nname = \"three\"\n\
+                 gcra = {}\ndeployment = { local = { replicas = 3 } }\n";
+    let faults = "[[fault]]\nrestart = { replica = 2, at = \"1m\" }\n[[fault]]\nstop = { replica = 2, at = \"2m\" }\n\
+                  [[fault]]\nstart = { replica = 2, at = \"3m\" }\n";
+    let run = |faults: &str| {
+        write(&folder, "s.toml", &format!("{TOP}{TRAFFIC}{lanes}{faults}"));
+        let json = rlsim_in(folder.path(), &["run", "s.toml", "--json"], b"").clean();
+        let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        [0, 1].map(|lane| report["lanes"][lane]["fingerprint"].clone())
+    };
+    let (calm, troubled) = (run(""), run(faults));
+    assert!(calm[0] == troubled[0] && calm[1] != troubled[1], "{calm:?} {troubled:?}");
+}
