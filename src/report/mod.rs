@@ -41,6 +41,8 @@ pub struct Report {
     pub about: Option<String>,
     /// What the command line changed in the scenario.
     pub changed: Vec<String>,
+    /// What is legal in the scenario and most likely not meant.
+    pub warnings: Vec<String>,
     /// Seed of all random streams.
     pub seed: u64,
     /// First instant of the run.

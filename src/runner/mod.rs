@@ -113,6 +113,7 @@ pub fn run(
         title: plan.title.clone(),
         about: plan.about.clone(),
         changed: plan.changed.clone(),
+        warnings: plan.warnings.clone(),
         seed: plan.traffic.seed,
         start,
         end_ns,

@@ -212,13 +212,14 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Fa
     match (first, &parts[1..]) {
         ("lane", below) if below.first() == Some(&EVERY) => set_every_lane(lanes(document), &below[1..], text),
         ("lane", below) => set_in(lanes(document), &lane_names, &LANES, below, text, 1),
+        ("fault", below) => set_fault(document, below, text),
         ("traffic", below) if !traffic_names.is_empty() => {
             let traffic = document.get_mut("traffic").and_then(as_tables).expect("it has names");
             set_in(traffic, &traffic_names, &TRAFFIC, below, text, 1)
         }
         _ if KEYS.contains(&first) || document.contains_key(first) => put(document.as_table_mut(), &parts, text, 0),
         _ => {
-            let known = lane_names.iter().chain(&traffic_names).map(String::as_str).chain(KEYS);
+            let known = lane_names.iter().chain(&traffic_names).map(String::as_str).chain(KEYS).chain(["fault"]);
             let hint = super::diagnose::closest(first, known);
             let hint = hint.map_or_else(String::new, |close| format!("did you mean `{close}`? "));
             Err(Fault::at(
@@ -266,6 +267,37 @@ fn set_in(
             return Err(Fault::at(part, format!("name what to change of {what} `{}`", names[index])));
         }
         put(table, &knobs, text, part + used)?;
+    }
+    Ok(())
+}
+
+/// Changes a fault, which is called by its kind; repeats have -2, -3. Or by its number.
+fn set_fault(document: &mut DocumentMut, path: &[&str], text: &str) -> Result<(), Fault> {
+    let faults = document.get_mut("fault").and_then(as_tables).filter(|faults| !faults.is_empty());
+    let Some(faults) = faults else { return Err(Fault::at(0, "the scenario has no faults")) };
+    let kind = |table: &Table| table.iter().next().map(|(kind, _)| kind.to_owned()).unwrap_or_default();
+    let kinds: Vec<String> = faults.iter().map(kind).collect();
+    let called = names(faults, &kinds.iter().map(String::as_str).collect::<Vec<_>>());
+    let [first, below @ ..] = path else {
+        return Err(Fault::at(0, format!("name a fault and what to change of it: {}", called.join(", "))));
+    };
+    let views: Vec<&dyn TableLike> = faults.iter().map(|table| table as &dyn TableLike).collect();
+    let numbered = first.parse::<usize>().is_ok() || *first == EVERY;
+    if !numbered && !called.iter().any(|name| name == first) {
+        return Err(Fault::at(1, format!("no fault `{first}`; there are {}", called.join(", "))));
+    }
+    for (index, _) in select(&views, Some(&called), first).map_err(|why| Fault::at(1, format!("`fault` {why}")))? {
+        // The kind may be left out, as the name says it.
+        let kind = kinds[index].as_str();
+        let knobs: Vec<&str> = match below {
+            [] => {
+                let example = format!("as in `fault.{}.KEY=VALUE`", called[index]);
+                return Err(Fault::at(1, format!("name a fault and what to change of it, {example}")));
+            }
+            [stated, ..] if *stated == kind => below.to_vec(),
+            below => std::iter::once(kind).chain(below.iter().copied()).collect(),
+        };
+        put(faults.get_mut(index).expect("an index of these tables"), &knobs, text, 1)?;
     }
     Ok(())
 }
