@@ -11,6 +11,7 @@ mod closed_loop;
 mod closed_oracle;
 mod closeups;
 mod conformance;
+mod counter_accuracy;
 mod deployed;
 mod deployments;
 mod endings;
