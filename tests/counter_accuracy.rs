@@ -30,20 +30,17 @@ struct Found {
     standing: Standing,
 }
 
-/// The sum of the instants' weights, each of one window seen from `at`, `at` itself not included.
+/// Those of the clock's window that `at` lies in, and those of the one before by the share of it that is less
+/// than a window old.
 fn estimate(before: &[i64], at: i64, window: i64) -> BigRational {
     let current = at.div_euclid(window);
-    let elapsed = fraction(at.rem_euclid(window), window);
-    let weight = |then: &i64| match current - then.div_euclid(window) {
-        0 => fraction(1, 1),
-        1 => fraction(1, 1) - &elapsed,
-        _ => BigRational::zero(),
-    };
-    before.iter().rev().take_while(|then| **then > at - 2 * window).map(weight).sum()
+    let of = |number: i64| before.iter().filter(|then| then.div_euclid(window) == number).count() as i64;
+    let inside = fraction(window - at.rem_euclid(window), window);
+    fraction(of(current), 1) + fraction(of(current - 1), 1) * inside
 }
 
 fn real(before: &[i64], at: i64, window: i64) -> i64 {
-    before.iter().rev().take_while(|then| **then > at - window).count() as i64
+    before.iter().filter(|then| **then > at - window).count() as i64
 }
 
 fn model<'a>(arrivals: &[(i64, &'a str)], units: i64, window: i64) -> Found {
