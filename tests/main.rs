@@ -39,6 +39,7 @@ mod rewound;
 mod scenarios;
 mod scenes;
 mod simulate;
+mod splitting;
 mod suites;
 mod terminal;
 mod trace_reading;
