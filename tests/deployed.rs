@@ -225,7 +225,8 @@ fn a_stalled_writer_rewinds_the_counter() {
     );
     let lane = only(&text);
     assert_eq!(lane.allowed, 5);
-    assert_eq!(peak(&lane).1, Some(2 * (6 - 1)));
+    // Releases lie up to ten seconds apart from their decisions, so an hour of them may meet three windows.
+    assert_eq!(peak(&lane).1, Some(3 * (6 - 1)));
 }
 
 /// T5 and D5: what replicas do not know of each other.
@@ -264,17 +265,17 @@ fn debt_decides_the_long_run() {
             "limit = \"10/1s\"\nduration = \"{seconds}s\"\n[[traffic]]\nburst = {{ requests = 400 }}\ngroups = {{ k = \"all\" }}\n\
              [[traffic]]\nsteady = {{ rate = \"80/1s\" }}\nfrom = \"25ms\"\ngroups = {{ k = \"all\" }}\n\
              [[lane]]\nkey = \"k\"\ntoken-bucket = {{ burst = 100 }}\n\
-             deployment = {{ hybrid = {{ replicas = 4, sync = {{ every = \"1s\", debt = \"{debt}\" }} }} }}\n"
+             deployment = {{ hybrid = {{ replicas = 4, sync = {{ every = \"5s\", debt = \"{debt}\" }} }} }}\n"
         );
         only(&text).allowed
     };
     // The first interval: N (b + r S), the last token at its end.
-    assert_eq!(admitted("carry", 1), 4 * 109);
-    // Afterwards r, and N r.
+    assert_eq!(admitted("carry", 5), 4 * (100 + 49));
+    // Afterwards r, and N r less the part of a token that each round forgets.
     let (short, long) = (admitted("carry", 400), admitted("carry", 1400));
     assert!((9_980..=10_020).contains(&(long - short)), "{short} {long}");
     let (short, long) = (admitted("clamp", 400), admitted("clamp", 1400));
-    assert!((39_900..=40_100).contains(&(long - short)), "{short} {long}");
+    assert_eq!(long - short, 4 * 49 * 200);
 }
 
 /// D6: units that were fetched and not spent come on top of a burst.
