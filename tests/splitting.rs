@@ -11,7 +11,7 @@
 
 use crate::limiters::{at, ns};
 use proptest::prelude::*;
-use rlsim::limiter::{Decision, Initial, KeyId, LimiterSpec, Refill, TokenBucketSpec, Workload};
+use rlsim::limiter::{Backwards, Decision, Initial, KeyId, LimiterSpec, Refill, TokenBucketSpec, Workload};
 use rlsim::quota::Rate;
 
 /// A bucket that gets a token every so many nanoseconds and holds so many.
@@ -40,7 +40,13 @@ impl Bucket {
     fn asked(self, arrivals: &[i64]) -> Vec<i64> {
         let rate = Rate { units: 1, period: ns(self.interval.unsigned_abs()) };
         let burst = self.burst.unsigned_abs();
-        let spec = TokenBucketSpec { rate, burst, initial: Initial::Full, refill: Refill::Continuous };
+        let spec = TokenBucketSpec {
+            rate,
+            burst,
+            initial: Initial::Full,
+            refill: Refill::Continuous,
+            backwards: Backwards::Clamp,
+        };
         let mut limiter = LimiterSpec::TokenBucket(spec).build(&Workload::UNKNOWN);
         let mut since = i64::MIN;
         let release = |arrival: &i64| {
