@@ -122,7 +122,7 @@ impl World<'_> {
                 if waits {
                     self.deny(slot, now);
                 } else {
-                    self.write_down(&asked, decider, decision);
+                    self.write_down(&asked, now, decider, decision);
                 }
             }
             Decision::Allow | Decision::Delay(_) => self.admit(&asked, now, decision, decider, waits),

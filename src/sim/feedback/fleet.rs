@@ -29,6 +29,20 @@ pub enum Decider {
     Exempt,
 }
 
+impl Decider {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Replica => "replica",
+            Self::Fallback => "fallback",
+            Self::Rule => "rule",
+            Self::Exempt => "exempt",
+        }
+    }
+}
+
 /// A deployment at work.
 pub struct Fleet {
     pub spec: DeploymentSpec,

@@ -177,14 +177,18 @@ pub struct Answered {
     pub decision: Decision,
     /// The wait that it was told, in nanoseconds.
     pub told: Option<u64>,
+    /// When the answer was known.
+    pub known: SimTime,
+    /// Of a deployed lane, the replica that it met, and who decided.
+    pub way: Option<(u32, Decider)>,
 }
 
 /// Writes down every attempt of a lane while the limiter's state is at hand.
 pub trait Scribe: Send {
     /// Keys of the first column that are new, in order of their numbers.
     fn meet(&mut self, new_keys: &[Box<[u8]>]);
-    /// An attempt was answered.
-    fn answered(&mut self, answered: &Answered, lane: &Lane);
+    /// An attempt was answered, by a limiter or by a rule.
+    fn answered(&mut self, answered: &Answered, lane: Option<&Lane>);
 }
 
 /// All of them.
