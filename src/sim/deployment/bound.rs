@@ -25,6 +25,8 @@ pub struct Measured {
     pub offered: u64,
     /// For each span, the most units of one key that were decided without the store in it.
     pub unanswered: Vec<(SimDuration, u64)>,
+    /// The same over the whole run.
+    pub all_unanswered: u64,
 }
 
 fn plus(a: SimDuration, b: SimDuration) -> SimDuration {
@@ -230,8 +232,9 @@ fn without(
     span: SimDuration,
     measured: &Measured,
 ) -> Option<u128> {
-    let (_, asked) = measured.unanswered.iter().find(|(other, _)| *other == span)?;
-    let asked = u128::from(*asked);
+    // Within a longer span, at least as much.
+    let longer = measured.unanswered.iter().filter(|(other, _)| *other >= span).map(|(_, asked)| *asked);
+    let asked = u128::from(longer.min().unwrap_or(measured.all_unanswered));
     // Once before the first fault, if the store is too slow, and once for each.
     let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + 1);
     let delays = lane.limiter.delays();
