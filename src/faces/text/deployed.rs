@@ -65,11 +65,12 @@ fn over(report: &Report, lanes: &[&LaneReport], limit: &LimitReport) -> Option<S
             let fleet = fleet(lane).expect("only lanes with replicas");
             let above = lane.over_admitted.unwrap_or(0);
             let mut text = format!(
-                "{} {} {}over it for {} and admits {} that the exact log refuses",
+                "{} {} {}over it for {} and {} {} that the exact log refuses",
                 list(&names(lanes)),
                 verb(lanes.len(), "is", "are"),
                 if lanes.len() > 1 { "each " } else { "" },
                 duration(u128::from(time(lane))),
+                verb(lanes.len(), "admits", "admit"),
                 plural(u128::from(above), if report.offered.largest_cost <= 1 { "request" } else { "unit" }),
             );
             if i == 0
