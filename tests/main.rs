@@ -35,6 +35,7 @@ mod recount;
 mod replications;
 mod scenarios;
 mod scenes;
+mod schemes;
 mod simulate;
 mod suites;
 mod terminal;

@@ -14,6 +14,7 @@ mod pending;
 mod refusal;
 mod rounds;
 mod server;
+mod shares;
 mod stream;
 mod way;
 mod witness;
