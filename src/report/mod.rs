@@ -9,6 +9,7 @@ mod fleet;
 mod paper;
 mod place;
 mod replications;
+mod sweep;
 
 pub use closed::{LoopReport, LoopTimeline, SuccessReport};
 pub use detail::{
@@ -19,6 +20,7 @@ pub use fleet::{FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport
 pub use paper::{PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
 pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};
+pub use sweep::{AxisUnit, MeasureUnit, SweepAxis, SweepMeasure, SweepReport, SweepRow, SweepValue};
 
 use crate::time::SimTime;
 use serde::{Serialize, Serializer};
@@ -39,6 +41,8 @@ pub struct Report {
     pub about: Option<String>,
     /// What the command line changed in the scenario.
     pub changed: Vec<String>,
+    /// What is legal in the scenario and most likely not meant.
+    pub warnings: Vec<String>,
     /// Seed of all random streams.
     pub seed: u64,
     /// First instant of the run.

@@ -1,10 +1,10 @@
 //! The counterpart of a published figure: a line for each lane, and a dot where a figure was published.
 
-use super::measure::{Font, clean};
+use super::accessible;
+use super::measure::Font;
 use super::paint::{Anchor, Color, Painter, Point, WIDTH, palette};
+use super::ticks::{label, ticks};
 use crate::report::{PaperPanel, PaperReport};
-use plotters::coord::ranged1d::{BoldPoints, Ranged};
-use plotters::coord::types::RangedCoordf64;
 
 const TITLE: Font = Font::bold(32);
 const HEAD: Font = Font::bold(26);
@@ -46,19 +46,13 @@ pub fn paper(report: &PaperReport) -> String {
         legend(&painter, report);
         painter.finish();
     }
-    let escape = |text: &str| clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let shapes = svg.split_once('\n').map_or("", |(_, shapes)| shapes);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-labelledby=\"paper-title paper-desc\" stroke-linejoin=\"round\">\n\
-         <title id=\"paper-title\">{}</title>\n<desc id=\"paper-desc\">{} of {} published figures agree; after {}.</desc>\n{shapes}",
-        WIDTH / 2,
-        HEIGHT / 2,
-        escape(&report.title),
+    let description = format!(
+        "{} of {} published figures agree; after {}.",
         report.rows.len() - report.misses,
         report.rows.len(),
-        escape(report.source),
-    )
+        report.source
+    );
+    accessible(&svg, "paper", HEIGHT, &report.title, &description)
 }
 
 fn colour(i: usize) -> Color {
@@ -159,20 +153,5 @@ impl Axes {
                 painter.dot(self.at(*point), 9, colour(i));
             }
         }
-    }
-}
-
-/// Round values within a range, at most so many.
-fn ticks((low, high): (f64, f64), most: usize) -> Vec<f64> {
-    RangedCoordf64::from(low..high).key_points(BoldPoints(most))
-}
-
-/// A value in as few digits as it has.
-fn label(value: f64) -> String {
-    let text = format!("{value:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    match text.parse::<u128>() {
-        Ok(whole) => crate::faces::format::count(whole),
-        Err(_) => text.to_owned(),
     }
 }

@@ -7,7 +7,7 @@
 
 use super::{CentralSpec, Change, DeploymentSpec, HybridSpec, LocalSpec, Operation, Routing, Schedule, Scheme, Share};
 use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec, divided};
-use crate::limiter::{Initial, LimiterSpec, Refill, TokenBucketSpec};
+use crate::limiter::{LimiterSpec, Refill, TokenBucketSpec};
 use crate::sim::lane::LanePlan;
 use crate::time::SimDuration;
 
@@ -228,9 +228,6 @@ fn without(
         Some(OnFailure::Open) => Some(asked),
         Some(OnFailure::Local(Share::Full)) => own(lane.limiter.clone()),
         Some(OnFailure::Local(Share::Split)) => own(lane.limiter.split(replicas.count)?),
-        Some(OnFailure::SafeRate(rate)) => {
-            let (initial, refill) = (Initial::Full, Refill::Continuous);
-            own(LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst: rate.units, initial, refill }))
-        }
+        Some(OnFailure::SafeRate(rate)) => own(super::safe_bucket(rate)),
     }
 }

@@ -11,6 +11,7 @@ mod later;
 mod lease;
 mod operation;
 mod pending;
+mod plan;
 mod refusal;
 mod rounds;
 mod server;
@@ -21,9 +22,10 @@ mod witness;
 mod world;
 
 pub use fleet::Decider;
+pub use plan::{Population, Remains, WorldPlan};
 pub use stream::Stream;
 pub use witness::{Answered, Ending, Measure, Released, Scribe, Told, Witness};
-pub use world::{Population, Remains, World, WorldPlan};
+pub use world::World;
 
 use super::Observer;
 use super::replay::{Options, Progress, pool};
