@@ -1,12 +1,15 @@
 //! Replicas that divide a limit by demand: leases that never pass it, what newcomers wait for, what those
 //! who are gone strand, and what a cold start lets through.
 
+use crate::limiters::{at, limiter_and_attempts};
 use crate::simulate::{S, plan, report, try_plan};
 use proptest::prelude::*;
-use rlsim::limiter::{KeyId, Part};
+use rlsim::limiter::{
+    Compare, Decision, KeyId, LeakyBucketSpec, LeakyMode, LimiterSpec, Part, SlidingLogSpec, Workload,
+};
 use rlsim::scenario::Plan;
 use rlsim::sim::{Decider, Ending, Lane, Options, Stream, Told, Witness, World, WorldPlan, feedback};
-use rlsim::time::SimTime;
+use rlsim::time::{SimDuration, SimTime};
 use rlsim::traffic::Traffic;
 
 /// What a lane's replicas hold and decide, instant by instant.
@@ -38,8 +41,8 @@ impl Kept {
 
     /// What a replica holds at an instant.
     fn part(&self, replica: u32, at: i64) -> Option<Part> {
-        let own = self.parts.iter().filter(|(when, which, _)| *when <= at && *which == replica);
-        own.last().and_then(|(.., part)| *part)
+        let mut own = self.parts.iter().filter(|(when, which, _)| *when <= at && *which == replica);
+        own.next_back().and_then(|(.., part)| *part)
     }
 }
 
@@ -159,7 +162,8 @@ fn with_a_small_fanout_the_overshoot_lasts_longer() {
 /// Everything passes until demand is known; then chance refuses the rest.
 #[test]
 fn random_drop_admits_about_the_limit() {
-    let text = steady("1000/1s", 2_000, "0s", "60s", "gcra = {}", "replicas = 2, drop = { every = \"1s\", weight = 1 }");
+    let text =
+        steady("1000/1s", 2_000, "0s", "60s", "gcra = {}", "replicas = 2, drop = { every = \"1s\", weight = 1 }");
     let kept = watch(&plan(&text));
     // Nothing is known in the first interval, and in the second each knows half of the demand, which is
     // just the limit.
@@ -215,9 +219,8 @@ fn a_lease_outlives_the_way_to_the_store() {
 #[test]
 fn before_its_first_assignment_a_replica_lets_all_through() {
     let hybrid = "replicas = 3, round-trip = \"100ms\", assignment = { report = \"2s\", no-assignment = \"WHAT\" }";
-    let text = |what: &str| {
-        steady("100/1s", 600, "0s", "10s", "token-bucket = { burst = 3 }", &hybrid.replace("WHAT", what))
-    };
+    let text =
+        |what: &str| steady("100/1s", 600, "0s", "10s", "token-bucket = { burst = 3 }", &hybrid.replace("WHAT", what));
     let kept = watch(&plan(&text("allow")));
     let unassigned = |kept: &Kept| kept.admitted(|told| told.decider == Decider::Rule, 0, 10 * S);
     assert_eq!((unassigned(&kept), kept.admitted(|_| true, 0, 2 * S + S / 10)), (3 * 200 * 21 / 10, 3 * 200 * 21 / 10));
@@ -350,7 +353,7 @@ fn world() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     /// At every instant, also in the middle of a round.
     #[test]
@@ -373,6 +376,88 @@ proptest! {
         for point in &report.lanes[0].envelope {
             if let Some(bound) = point.bound {
                 prop_assert!(u128::from(point.units) <= bound, "{point:?}\n{text}");
+            }
+        }
+    }
+}
+
+/// A deployment's workload: more may be charged than there is.
+const APART: Workload = Workload { debt: true, ..Workload::UNKNOWN };
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn a_limiter_that_takes_over_from_its_like_decides_alike((spec, attempts) in limiter_and_attempts()) {
+        let (mut plain, mut changed) = (spec.build(&APART), spec.build(&APART));
+        for attempt in attempts {
+            let (when, key) = (at(attempt.at), KeyId(0));
+            let before = std::mem::replace(&mut changed, spec.build(&APART));
+            changed.take_over(before, when);
+            prop_assert_eq!(changed.level(key, when), plain.level(key, when), "{:?}", &spec);
+            prop_assert_eq!(changed.decide(key, when, attempt.cost), plain.decide(key, when, attempt.cost));
+        }
+    }
+
+    /// Of what there was: what is left of a bucket, what was used of a window.
+    #[test]
+    fn what_a_limiter_knew_goes_over(
+        (spec, attempts) in limiter_and_attempts(), parts in prop::collection::vec((0..=12_u128, 1..=12_u128), 80)
+    ) {
+        let mut limiter = spec.build(&APART);
+        for (attempt, (a, b)) in attempts.into_iter().zip(parts) {
+            let (when, key) = (at(attempt.at), KeyId(0));
+            limiter.decide(key, when, attempt.cost);
+            let before = limiter.level(key, when);
+            let mut part = spec.scaled(Part::of(a, b)).build(&APART);
+            part.take_over(limiter, when);
+            let after = part.level(key, when);
+            match spec {
+                LimiterSpec::FixedWindow(_) | LimiterSpec::SlidingLog(_) | LimiterSpec::SlidingCounter(_) => {
+                    prop_assert_eq!(before.used, after.used, "{:?}", &spec);
+                }
+                // What waits keeps its instant.
+                LimiterSpec::LeakyBucket(LeakyBucketSpec { mode: LeakyMode::Queue, .. }) => {
+                    prop_assert!(after.full.nanos().abs_diff(before.full.nanos()) <= 1, "{spec:?}");
+                }
+                LimiterSpec::LeakyBucket(LeakyBucketSpec { compare: Compare::Before, .. }) => {}
+                _ => {
+                    let expected = before.remaining.min(after.limit);
+                    // Less than a unit may be rounded away.
+                    prop_assert!((expected.saturating_sub(1)..=expected).contains(&after.remaining), "{spec:?}");
+                }
+            }
+            limiter = part;
+        }
+    }
+
+    /// Whatever part it has and when, it admits no more than with all of the limit.
+    #[test]
+    fn parts_that_change_admit_no_more_than_the_whole(
+        (spec, attempts) in limiter_and_attempts(), parts in prop::collection::vec((0..=12_u128, 1..=12_u128), 80)
+    ) {
+        // It forgets what is more than its part, and nothing is proven of it.
+        prop_assume!(!matches!(spec, LimiterSpec::SlidingLog(SlidingLogSpec { count_denied: true, .. })));
+        let mut limiter = spec.scaled(Part::of(1, 2)).build(&APART);
+        let mut released: Vec<(i64, u64)> = Vec::new();
+        let largest = attempts.iter().map(|attempt| attempt.cost).max().unwrap_or(0);
+        for (attempt, (a, b)) in attempts.into_iter().zip(parts) {
+            let when = at(attempt.at);
+            let before = std::mem::replace(&mut limiter, spec.scaled(Part::of(a, b)).build(&APART));
+            limiter.take_over(before, when);
+            match limiter.decide(KeyId(0), when, attempt.cost) {
+                Decision::Deny => {}
+                Decision::Allow => released.push((attempt.at, attempt.cost)),
+                Decision::Delay(wait) => released.push((attempt.at + wait.short_nanos() as i64, attempt.cost)),
+            }
+        }
+        released.sort_unstable();
+        for span in [1, 2, 5, 10, 20, 50, 100, 200, 500] {
+            let Some(bound) = spec.bound(SimDuration::from_nanos(span), largest) else { continue };
+            for (from, _) in &released {
+                let within = released.iter().filter(|(when, _)| (*from..*from + span as i64).contains(when));
+                let units: u64 = within.map(|(_, units)| units).sum();
+                prop_assert!(u128::from(units) <= bound, "{units} in {span} ns, at most {bound}: {spec:?}");
             }
         }
     }

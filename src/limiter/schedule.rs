@@ -140,8 +140,7 @@ impl<T: Ticks> Schedule<T> {
 
     /// An instant of another schedule on this one, with as much room left as there was.
     pub fn with_room_of(&self, done: T, from: &Self, at: SimTime) -> T {
-        let scale =
-            |of: &Self| Scale { capacity: of.capacity.wide().unsigned_abs(), unit: u128::from(of.period) };
+        let scale = |of: &Self| Scale { capacity: of.capacity.wide().unsigned_abs(), unit: u128::from(of.period) };
         self.after(scale(self).take_over(scale(from), from.backlog(done, at)), at)
     }
 

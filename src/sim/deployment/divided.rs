@@ -29,6 +29,11 @@ pub fn bound(
     span: SimDuration,
     measured: &Measured,
 ) -> Option<u128> {
+    // A log that counts what it refuses keeps no more than its part: what it drops would count again once
+    // the part grows.
+    if matches!(lane.limiter, LimiterSpec::SlidingLog(SlidingLogSpec { count_denied: true, .. })) {
+        return None;
+    }
     let whole = lane.bound(span, measured.largest_cost);
     let apart = times(whole, lives(replicas, schedule));
     match scheme {
@@ -36,7 +41,9 @@ pub fn bound(
         Scheme::Proportional { .. } => apart,
         Scheme::Assignment { unassigned, .. } => {
             let without = match unassigned {
-                Unassigned::Allow => measured.unanswered.iter().find(|(other, _)| *other == span).map(|(_, units)| *units),
+                Unassigned::Allow => {
+                    measured.unanswered.iter().find(|(other, _)| *other == span).map(|(_, units)| *units)
+                }
                 Unassigned::Deny => Some(0),
             };
             sum(apart, without.map(u128::from))

@@ -3,7 +3,8 @@
 use super::asked::Asked;
 use super::fleet::{Decider, Fleet};
 use super::pending::{Event, Places};
-use super::world::{World, instant};
+use super::plan::instant;
+use super::world::World;
 use crate::limiter::{Decision, LimiterSpec, Part};
 use crate::rng::mix;
 use crate::sim::MILLION;
