@@ -1,6 +1,7 @@
 //! Deployments attain their proven worst cases, and never pass them.
 
-use crate::simulate::plan;
+use crate::simulate::{plan, try_plan};
+use proptest::prelude::*;
 use rlsim::report::{LaneReport, Report};
 use rlsim::runner::{Extras, run};
 use rlsim::sim::Options;
@@ -225,7 +226,8 @@ fn a_stalled_writer_rewinds_the_counter() {
     );
     let lane = only(&text);
     assert_eq!(lane.allowed, 5);
-    assert_eq!(peak(&lane).1, Some(2 * (6 - 1)));
+    // Releases lie up to ten seconds apart from their decisions, so an hour of them may meet three windows.
+    assert_eq!(peak(&lane).1, Some(3 * (6 - 1)));
 }
 
 /// T5 and D5: what replicas do not know of each other.
@@ -264,17 +266,17 @@ fn debt_decides_the_long_run() {
             "limit = \"10/1s\"\nduration = \"{seconds}s\"\n[[traffic]]\nburst = {{ requests = 400 }}\ngroups = {{ k = \"all\" }}\n\
              [[traffic]]\nsteady = {{ rate = \"80/1s\" }}\nfrom = \"25ms\"\ngroups = {{ k = \"all\" }}\n\
              [[lane]]\nkey = \"k\"\ntoken-bucket = {{ burst = 100 }}\n\
-             deployment = {{ hybrid = {{ replicas = 4, sync = {{ every = \"1s\", debt = \"{debt}\" }} }} }}\n"
+             deployment = {{ hybrid = {{ replicas = 4, sync = {{ every = \"5s\", debt = \"{debt}\" }} }} }}\n"
         );
         only(&text).allowed
     };
     // The first interval: N (b + r S), the last token at its end.
-    assert_eq!(admitted("carry", 1), 4 * 109);
-    // Afterwards r, and N r.
+    assert_eq!(admitted("carry", 5), 4 * (100 + 49));
+    // Afterwards r, and N r less the part of a token that each round forgets.
     let (short, long) = (admitted("carry", 400), admitted("carry", 1400));
     assert!((9_980..=10_020).contains(&(long - short)), "{short} {long}");
     let (short, long) = (admitted("clamp", 400), admitted("clamp", 1400));
-    assert!((39_900..=40_100).contains(&(long - short)), "{short} {long}");
+    assert_eq!(long - short, 4 * 49 * 200);
 }
 
 /// D6: units that were fetched and not spent come on top of a burst.
@@ -498,5 +500,126 @@ fn a_store_without_a_round_trip_is_the_limiter_itself() {
         assert_eq!(report.lanes[0].fingerprint, report.lanes[1].fingerprint, "{algorithm}");
         assert_eq!(report.lanes[1].same_as.as_deref(), Some(report.lanes[0].name.as_str()));
         assert_eq!(report.lanes[0].peak.as_ref().map(|p| p.units), report.lanes[1].peak.as_ref().map(|p| p.units));
+    }
+}
+
+/// A deployment of a lane, as a scenario has it, with what it can be asked of.
+fn deployment() -> impl Strategy<Value = String> {
+    let routing = prop_oneof![Just("\"round-robin\""), Just("\"random\""), Just("\"hash\""), Just("\"least\""),];
+    let round_trip = prop_oneof![Just("\"0s\""), Just("\"30ms\""), Just("{ exponential = \"40ms\" }")];
+    let operation = prop_oneof![Just("script"), Just("incr"), Just("get-incr"), Just("get-set")];
+    let on_failure = prop_oneof![
+        Just("\"open\""),
+        Just("\"closed\""),
+        Just("\"local\", fallback-share = \"full\""),
+        Just("{ safe-rate = \"3/1s\" }")
+    ];
+    let more = prop_oneof![
+        Just(""),
+        Just(", breaker = { failures = 2, probe = \"300ms\" }"),
+        Just(", store = { capacity = \"60/1s\" }"),
+        Just(", store = { service = \"20ms\", connections = 2 }"),
+    ];
+    let clock = prop_oneof![Just(""), Just(", skew = [\"0s\", \"70ms\", \"300ms\"]"), Just(", clock = \"store\"")];
+    let link = (round_trip, on_failure, more).prop_map(|(round_trip, on_failure, more)| {
+        format!("round-trip = {round_trip}, timeout = \"90ms\", on-failure = {on_failure}{more}")
+    });
+    let central = (operation, link.clone(), clock).prop_map(|(operation, link, clock)| {
+        format!("central = {{ operation = \"{operation}\", {link}{clock}, REPLICAS }}")
+    });
+    let local = prop_oneof![Just("full"), Just("split")]
+        .prop_map(|share| format!("local = {{ share = \"{share}\", REPLICAS }}"));
+    let sync = (prop_oneof![Just("carry"), Just("clamp")], prop_oneof![Just("200ms"), Just("1100ms")], 0_u32..80).prop_map(
+        |(debt, every, push)| {
+            format!("hybrid = {{ sync = {{ every = \"{every}\", push = \"{push}ms\", pull = \"40ms\", debt = \"{debt}\" }}, REPLICAS }}")
+        },
+    );
+    let lease = (1_u64..9, any::<bool>(), link).prop_map(|(batch, prefetch, link)| {
+        format!("hybrid = {{ lease = {{ batch = {batch}, prefetch = {prefetch} }}, {link}, REPLICAS }}")
+    });
+    (prop_oneof![3 => central, 1 => local, 2 => sync, 2 => lease], routing)
+        .prop_map(|(deployment, routing)| deployment.replace("REPLICAS", &format!("replicas = 3, routing = {routing}")))
+}
+
+/// What goes wrong in a run of ten seconds.
+fn faults() -> impl Strategy<Value = String> {
+    let span = |kind: &'static str, more: &'static str| {
+        (0_u32..90, 1_u32..60).prop_map(move |(from, length)| {
+            format!("{kind} = {{ from = \"{from}00ms\", until = \"{}00ms\"{more} }}", from + length)
+        })
+    };
+    let instant = |kind: &'static str, more: &'static str| {
+        (1_u32..95).prop_map(move |at| format!("{kind} = {{ at = \"{at}00ms\"{more} }}"))
+    };
+    let one = prop_oneof![
+        3 => span("store-down", ""),
+        1 => span("store-slow", ", round-trip = \"150ms\""),
+        1 => span("store-lag", ", by = \"400ms\""),
+        2 => span("partition", ", replicas = [1]"),
+        1 => instant("failover", ", loses = \"700ms\""),
+        1 => instant("flush", ""),
+        1 => instant("restart", ", replica = 0"),
+        1 => instant("scale", ", replicas = 2"),
+        1 => instant("reroute", ""),
+        1 => Just("random = { mean-between = \"2s\", mean-length = \"300ms\", kind = \"partition\" }".to_owned()),
+    ];
+    proptest::collection::vec(one, 0..3).prop_map(|faults| {
+        let mut kinds: Vec<&str> = Vec::new();
+        let mut text = String::new();
+        for fault in &faults {
+            let kind = fault.split(' ').next().unwrap_or_default();
+            // A fault of each kind at most: two at one time contradict each other.
+            if !kinds.contains(&kind) && !(kind == "random" && kinds.contains(&"partition")) {
+                kinds.push(kind);
+                text += &format!("[[fault]]\n{fault}\n");
+            }
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever comes and goes wrong, no lane passes its proven worst case, every attempt is decided once,
+    /// and threads change nothing.
+    #[test]
+    fn worst_cases_are_never_passed(
+        algorithm in proptest::sample::select(&rlsim::limiter::LimiterSpec::NAMES[..]),
+        deployment in deployment(),
+        faults in faults(),
+        limit in 3_u64..12,
+        rates in (5_u64..60, 1_u64..80),
+        cost in 1_u64..3,
+        client in prop_oneof![Just(""), Just("client = { retry = { fixed = { delay = \"130ms\" } }, max-attempts = 3, deadline = \"2s\" }\n")],
+        seed in any::<u32>(),
+    ) {
+        let refused = algorithm == "leaky-bucket" && deployment.contains("lease")
+            || algorithm == "sliding-log" && deployment.contains("incr");
+        prop_assume!(!refused);
+        let text = format!(
+            "limit = \"{limit}/1s\"\nenvelope = [\"1ns\", \"300ms\", \"1s\", \"3s\"]\nduration = \"10s\"\nseed = {seed}\n{client}\
+             [[traffic]]\npoisson = {{ rate = \"{}/1s\" }}\nkeys = 2\ncost = {cost}\n\
+             [[traffic]]\non-off = {{ rate = \"{}/1s\", on = \"900ms\", off = \"1500ms\" }}\n\
+             [[lane]]\n{algorithm} = {{}}\ndeployment = {{ {deployment} }}\n{faults}",
+            rates.0, rates.1
+        );
+        let Ok(plan) = try_plan(&text) else { return Err(TestCaseError::reject("contradictory")) };
+        let run = |threads| {
+            let options = Options { threads, ..Options::default() };
+            run(&plan, options, Extras::default(), &mut |_| true).expect("it runs").report
+        };
+        let report = run(1);
+        let lane = &report.lanes[0];
+        prop_assert_eq!(lane.attempts, lane.allowed + lane.delayed + lane.denied);
+        for point in &lane.envelope {
+            if let Some(bound) = point.bound {
+                prop_assert!(u128::from(point.units) <= bound, "{} units in {} ns, bound {}\n{}", point.units, point.span_ns, bound, text);
+            }
+        }
+        let fleet = lane.fleet.as_ref().expect("a deployment");
+        let (admitted, denied) = fleet.replicas.iter().fold((0, 0), |sum, r| (sum.0 + r.admitted, sum.1 + r.denied));
+        prop_assert_eq!((admitted, denied), (lane.allowed + lane.delayed, lane.denied));
+        prop_assert_eq!(&run(2).lanes[0].fingerprint, &lane.fingerprint);
     }
 }

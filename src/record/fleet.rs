@@ -273,8 +273,13 @@ impl Witness for FleetRecord {
         } else {
             replica.denied += 1
         }
-        if self.staleness.is_some() && told.decider == Decider::Replica {
-            replica.offered.add(told.key, told.at.nanos(), told.cost);
+        if self.staleness.is_some() {
+            match told.decider {
+                Decider::Replica => _ = replica.offered.add(told.key, told.at.nanos(), told.cost),
+                // All that ask the store do so at one place.
+                Decider::Store => _ = self.replicas[0].offered.add(told.key, told.at.nanos(), told.cost),
+                Decider::Fallback | Decider::Rule | Decider::Exempt => {}
+            }
         }
         if matches!(told.decider, Decider::Fallback | Decider::Rule) {
             self.without += 1;

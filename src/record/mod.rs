@@ -1,5 +1,6 @@
 //! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
 
+mod accuracy;
 mod agreement;
 mod attempts;
 mod course;
@@ -21,6 +22,7 @@ mod tally;
 mod timeline;
 mod trailing;
 
+pub use accuracy::{CounterAccuracy, Standing};
 pub use agreement::{Agreement, Parting};
 pub use attempts::AttemptLog;
 pub use course::{Course, Passage, PeakCourse};

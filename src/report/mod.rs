@@ -17,7 +17,7 @@ pub use detail::{
     SlowDetail,
 };
 pub use fleet::{FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
-pub use paper::{PaperPanel, PaperReport, PaperRow, PaperSeries};
+pub use paper::{PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
 pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};
 pub use sweep::{AxisUnit, MeasureUnit, SweepAxis, SweepMeasure, SweepReport, SweepRow, SweepValue};

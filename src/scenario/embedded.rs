@@ -53,8 +53,15 @@ pub const EMBEDDED: &[Embedded] = embed![
 ];
 
 /// The models of published results, but for those that are among the others.
-pub const PAPERS: &[Embedded] =
-    embed!["papers/brooker-retries", "papers/brooker-collapse", "papers/hotos21", "papers/sre-throttling",];
+pub const PAPERS: &[Embedded] = embed![
+    "papers/brooker-retries",
+    "papers/brooker-collapse",
+    "papers/hotos21",
+    "papers/sre-throttling",
+    "papers/cloudflare",
+    "papers/cloudflare-azure",
+    "papers/cloudflare-worst",
+];
 
 /// Traces that embedded scenarios read.
 const DATA: &[(&str, &[u8])] = &[

@@ -393,13 +393,21 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     envelope        the same for other spans: span_ns, units, bound
     over            keys above the limit, first_ns, peak_key_ns (how long the worst was)
     false_denials   refused although the exact sliding log admits
-    false_admissions  admitted although it refuses
+    false_admissions  admitted although it refuses; over_admitted and under_admitted: the
+                    units of these and of the false denials
     wait_ns         of the admitted: p50, p95, p99, max
     state           keys, bytes, bytes_per_key that the limiter holds at the end
     keys_denied     keys refused at least once; top_denied: the first of them, with key,
                     attempts, denied
     classes         by class of traffic: class, attempts, allowed, delayed, denied
     timeline        from_ns, bin_ns, then allowed, delayed, denied in each bin
+    Where a lane is deployed, beside these (see deployment):
+    replicas        of each: admitted, denied, peak_units
+    store           operations that it executed, per_request (a decision), latency_ns from
+                    asking to knowing (p50, p99, max), unavailable_ns, decided_without:
+                    attempts decided without it because it did not answer
+    over_limit_ns over_spans   for how long any key was above the limit; from_ns, until_ns
+    backend_overload_ns   time in bins in which the backend is sent more than it can do
     In a closed loop, beside these (see client):
     partial         stopped after max-events: not all of it
     first_attempts amplification   attempts that were the first; all attempts over them

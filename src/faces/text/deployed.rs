@@ -161,17 +161,17 @@ fn asked(lanes: &[&LaneReport]) -> Option<String> {
             let store = fleet(lanes[0]).and_then(|fleet| fleet.store.as_ref()).expect("only lanes with a store");
             let (p50, p99) = (store.latency_ns.p50.unwrap_or(0), store.latency_ns.p99.unwrap_or(0));
             let waits = match (p50, p99) {
-                (0, 0) => "waits for nothing".to_owned(),
-                (p50, p99) if p50 == p99 => format!("waits {} for it", duration(u128::from(p50))),
+                (0, 0) => "without waiting".to_owned(),
+                (p50, p99) if p50 == p99 => format!("waiting {}", duration(u128::from(p50))),
                 (p50, p99) => {
-                    format!("waits {} (p50) to {} (p99) for it", duration(u128::from(p50)), duration(u128::from(p99)))
+                    format!("waiting {} (p50) to {} (p99)", duration(u128::from(p50)), duration(u128::from(p99)))
                 }
             };
             let each = if lanes.len() > 1 { "each " } else { "" };
-            format!("{} {each}{:.2} times and {waits}", list(&names(lanes)), store.per_request)
+            format!("{} {each}{:.2} times, {waits}", list(&names(lanes)), store.per_request)
         })
         .collect();
-    Some(format!("For an attempt the store is asked by {}.", parts.join("; by ")))
+    Some(format!("Operations on the store for each attempt: {}.", parts.join("; ")))
 }
 
 /// What each replica did, a line a lane; none where no lane has several.

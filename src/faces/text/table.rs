@@ -15,16 +15,21 @@ pub struct Layouts {
     columns: &'static [Column],
     /// How it is squeezed into its width, from comfortable to cramped.
     layouts: [Layout; 5],
+    /// Whether it shows columns in which nothing stands.
+    keeps_empty: bool,
 }
 
 /// What the limiters did.
-pub static DECISIONS: Layouts = Layouts { columns: &COLUMNS, layouts: layouts(&["B/key"], &["B/key", "p99 wait"]) };
+pub static DECISIONS: Layouts =
+    Layouts { columns: &COLUMNS, layouts: layouts(&["B/key"], &["B/key", "p99 wait"]), keeps_empty: true };
 
 /// What replicas and store did.
-pub static DEPLOYED: Layouts = Layouts { columns: &DEPLOYED_COLUMNS, layouts: layouts(&["p99"], &["p99", "ops"]) };
+pub static DEPLOYED: Layouts =
+    Layouts { columns: &DEPLOYED_COLUMNS, layouts: layouts(&["p99"], &["p99", "ops"]), keeps_empty: false };
 
 /// What became of the requests of a closed loop.
-pub const REQUESTS: Layouts = Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "last"]) };
+pub const REQUESTS: Layouts =
+    Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "last"]), keeps_empty: true };
 
 const COLUMNS: [Column; 9] = [
     ("allowed", |lane| count(u128::from(lane.allowed))),
@@ -142,11 +147,12 @@ const NARROWEST_NAME: usize = 12;
 
 /// Writes the table: a row a lane, within `width`.
 pub fn table(out: &mut String, report: &Report, width: usize, kind: &Layouts) {
-    let Layouts { columns: all, layouts } = kind;
+    let Layouts { columns: all, layouts, .. } = kind;
     let longest = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
+    let known = |(_, figure): &Column| kind.keeps_empty || report.lanes.iter().any(|lane| figure(lane) != "-");
     let lay_out = |layout: &Layout| {
         let columns: Vec<Column> =
-            all.iter().copied().filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
+            all.iter().copied().filter(known).filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
         let cell = |text: String| if layout.groups { text } else { text.replace(',', "") };
         let rows: Vec<Vec<String>> =
             report.lanes.iter().map(|lane| columns.iter().map(|(_, figure)| cell(figure(lane))).collect()).collect();

@@ -184,6 +184,13 @@ impl Schedule {
         self.changes.iter().any(|(_, change)| forgets(change))
     }
 
+    /// How often the store forgets what was written.
+    #[must_use]
+    pub fn forgets(&self) -> u128 {
+        let forgets = |change: &Change| matches!(change, Change::Flush | Change::Failover(_));
+        self.changes.iter().filter(|(_, change)| forgets(change)).count() as u128
+    }
+
     /// Nanoseconds before `end` in which the store answers nobody.
     #[must_use]
     pub fn unavailable(&self, end: u64) -> u64 {
