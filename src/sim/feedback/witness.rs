@@ -1,7 +1,7 @@
 //! Who is told what becomes of requests.
 
 use super::fleet::Decider;
-use crate::limiter::{Decision, KeyId};
+use crate::limiter::{Decision, KeyId, Part};
 use crate::sim::lane::Lane;
 use crate::time::SimTime;
 
@@ -35,6 +35,10 @@ pub trait Witness: Send {
     /// The store executed an operation.
     fn operated(&mut self, at: SimTime) {
         let _ = at;
+    }
+    /// A replica has this part of the limit from now on, or none.
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        let _ = (at, replica, part);
     }
 }
 
@@ -126,6 +130,10 @@ impl<A: Witness, B: Witness> Witness for (A, B) {
         self.0.operated(at);
         self.1.operated(at);
     }
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        self.0.holds(at, replica, part);
+        self.1.holds(at, replica, part);
+    }
 }
 
 /// Somebody, perhaps.
@@ -147,6 +155,9 @@ impl<T: Witness> Witness for Option<T> {
     }
     fn operated(&mut self, at: SimTime) {
         self.iter_mut().for_each(|witness| witness.operated(at));
+    }
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
     }
 }
 
@@ -210,5 +221,8 @@ impl<T: Witness, const N: usize> Witness for [T; N] {
     }
     fn operated(&mut self, at: SimTime) {
         self.iter_mut().for_each(|witness| witness.operated(at));
+    }
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
     }
 }
