@@ -71,11 +71,8 @@ fn a_central_deployment_states_all_or_nothing() {
         skew: vec![SimDuration::ZERO, ms(250), ms(1000)],
     };
     assert_eq!(found.replicas, replicas);
-    let store = StoreSpec {
-        capacity: Some(rate("50000/1s")),
-        service: SimDuration::from_nanos(20_000),
-        connections: Some(64),
-    };
+    let store =
+        StoreSpec { capacity: Some(rate("50000/1s")), service: SimDuration::from_nanos(20_000), connections: Some(64) };
     let link = LinkSpec {
         round_trip: HopSpec::Normal { mean: ms(2), deviation: ms(1) },
         timeout: Some(ms(20)),
@@ -229,7 +226,9 @@ fn what_is_resolved_reads_back() {
         format!("central = {{ skew = [\"1s\"], on-failure = {{ safe-rate = \"7/3s\" }}, {links} }}"),
         "central = { operation = \"incr\", clock = \"store\", on-failure = \"open\" }".to_owned(),
         "local = { replicas = 3, share = \"split\", routing = { weights = [7, 0, 1] } }".to_owned(),
-        format!("hybrid = {{ replicas = 2, lease = {{ batch = 3, prefetch = true }}, on-failure = \"closed\", {links} }}"),
+        format!(
+            "hybrid = {{ replicas = 2, lease = {{ batch = 3, prefetch = true }}, on-failure = \"closed\", {links} }}"
+        ),
     ];
     for scheme in [
         "sync = { every = \"1s\", push = \"5ms\", debt = \"clamp\" }",

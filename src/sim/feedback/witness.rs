@@ -1,5 +1,6 @@
 //! Who is told what becomes of requests.
 
+use super::books::Books;
 use super::fleet::Decider;
 use crate::limiter::{Decision, KeyId};
 use crate::sim::lane::Lane;
@@ -36,6 +37,14 @@ pub trait Witness: Send {
     fn operated(&mut self, at: SimTime) {
         let _ = at;
     }
+    /// Whether it looks into the books.
+    fn looks(&self) -> bool {
+        false
+    }
+    /// If it does: time comes to `at`, and until then this was known.
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        let _ = (at, books);
+    }
 }
 
 /// What was decided on an attempt at a replica.
@@ -47,6 +56,8 @@ pub struct Told {
     pub at: SimTime,
     /// The replica that it met.
     pub replica: u32,
+    /// Its key of the first column.
+    pub client: KeyId,
     /// The decision.
     pub decision: Decision,
     /// Who made it.
@@ -126,6 +137,13 @@ impl<A: Witness, B: Witness> Witness for (A, B) {
         self.0.operated(at);
         self.1.operated(at);
     }
+    fn looks(&self) -> bool {
+        self.0.looks() || self.1.looks()
+    }
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        self.0.look(at, books);
+        self.1.look(at, books);
+    }
 }
 
 /// Somebody, perhaps.
@@ -147,6 +165,12 @@ impl<T: Witness> Witness for Option<T> {
     }
     fn operated(&mut self, at: SimTime) {
         self.iter_mut().for_each(|witness| witness.operated(at));
+    }
+    fn looks(&self) -> bool {
+        self.iter().any(Witness::looks)
+    }
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        self.iter_mut().for_each(|witness| witness.look(at, books));
     }
 }
 
@@ -206,5 +230,11 @@ impl<T: Witness, const N: usize> Witness for [T; N] {
     }
     fn operated(&mut self, at: SimTime) {
         self.iter_mut().for_each(|witness| witness.operated(at));
+    }
+    fn looks(&self) -> bool {
+        self.iter().any(Witness::looks)
+    }
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        self.iter_mut().for_each(|witness| witness.look(at, books));
     }
 }

@@ -1,0 +1,130 @@
+//! A strip for each replica: what came to it and what became of that, and what was decided without the
+//! store.
+
+use super::super::bins::Bins;
+use super::super::curve::straight;
+use super::super::paint::{Anchor, Painter, palette};
+use super::super::panel::Panel;
+use super::super::{PANELS_X, SMALL};
+use super::fleet;
+use crate::report::{Counts, FleetDetail, ReplicaDetail};
+use crate::time::SimTime;
+
+/// Replicas drawn apart at most.
+pub const MOST: usize = 8;
+/// Height of the mark below what was decided without the store.
+const MARK: i32 = 5;
+/// Above the first strip.
+const BEFORE: i32 = 14;
+
+/// The strips of one lane.
+#[derive(Clone, Copy)]
+pub struct Strips {
+    /// Replicas that have one each; zero: there is one process, or there are too many.
+    count: usize,
+    /// Whether some were decided without the store.
+    without: bool,
+}
+
+impl Strips {
+    /// Those of lane number `lane`.
+    pub fn new(panels: &[Panel<'_>], lane: usize) -> Self {
+        let fleets = || panels.iter().filter_map(|panel| fleet(panel, lane));
+        let replicas = fleets().map(|fleet| fleet.replicas.len()).max().unwrap_or(0);
+        let count = if (2..=MOST).contains(&replicas) { replicas } else { 0 };
+        let replicas = || fleets().flat_map(|fleet| &fleet.replicas);
+        Self { count, without: replicas().flat_map(|replica| &replica.decided).any(|decided| decided.without > 0) }
+    }
+
+    /// From the top of one to the top of the next.
+    const fn pitch(self) -> i32 {
+        if self.count > 4 { 26 } else { 32 }
+    }
+
+    /// Height of the bars.
+    const fn bars(self) -> i32 {
+        self.pitch() - MARK - 5
+    }
+
+    /// How high all are, with the mark below the arrivals of a lane that has none.
+    pub const fn height(self) -> i32 {
+        match (self.count, self.without) {
+            (0, false) => 0,
+            (0, true) => MARK,
+            (count, _) => BEFORE + count as i32 * self.pitch(),
+        }
+    }
+
+    /// Draws them below `top`, and their numbers left of the panels.
+    pub fn draw(self, painter: &Painter<'_>, panels: &[Panel<'_>], lane: usize, top: i32) {
+        for number in 0..self.count {
+            let base = top + BEFORE + number as i32 * self.pitch() + self.bars();
+            // Where they are close, every other one is named.
+            if self.count <= 4 || number % 2 == 0 {
+                let name = format!("r{number}");
+                painter.text((PANELS_X - 12, base + 1), SMALL, palette::SOFT, Anchor::End, &name);
+            }
+        }
+        for panel in panels {
+            let Some(fleet) = fleet(panel, lane) else { continue };
+            if self.count == 0 {
+                let all: Vec<&ReplicaDetail> = fleet.replicas.iter().collect();
+                panel.without(painter, &all, top);
+            } else {
+                self.panel(painter, panel, fleet, top + BEFORE);
+            }
+        }
+    }
+
+    fn panel(self, painter: &Painter<'_>, panel: &Panel<'_>, fleet: &FleetDetail, top: i32) {
+        let bins = panel.bins();
+        let sums: Vec<Vec<Counts>> = fleet.replicas.iter().map(|replica| bins.sum(&replica.counts)).collect();
+        let highest = sums.iter().flatten().map(Counts::total).max().unwrap_or(0).max(1);
+        for (number, (replica, counts)) in fleet.replicas.iter().zip(&sums).enumerate().take(self.count) {
+            let top = top + number as i32 * self.pitch();
+            let base = top + self.bars();
+            for fault in fleet.faults.iter().filter(|fault| !fault.kind.is_instant()) {
+                if fault.replicas.contains(&(number as u32)) {
+                    panel.shade(painter, fault, (top, base + MARK + 2));
+                }
+            }
+            let of = |kind: fn(&Counts) -> u64| counts.iter().map(kind).collect::<Vec<_>>();
+            let kinds = [
+                (of(|counts| counts.allowed), palette::ALLOWED),
+                (of(|counts| counts.delayed), palette::DELAYED),
+                (of(|counts| counts.denied), palette::DENIED),
+            ];
+            panel.stack(painter, (top, base), &bins, &kinds, highest);
+            for (from, until) in &replica.running {
+                painter.line(&[(panel.at(*from), base), (panel.at(*until), base)], palette::RULE, 2);
+            }
+            panel.without(painter, &[replica], base);
+        }
+    }
+}
+
+impl Panel<'_> {
+    /// A bar below `base` where some of these replicas decided without the store.
+    fn without(&self, painter: &Painter<'_>, replicas: &[&ReplicaDetail], base: i32) {
+        let Bins { edges, .. } = self.bins();
+        let decided = |column: usize| {
+            replicas.iter().any(|replica| replica.decided.get(column).is_some_and(|decided| decided.without > 0))
+        };
+        let mut spans: Vec<(i32, i32)> = Vec::new();
+        for pair in edges.windows(2).filter(|pair| (pair[0]..pair[1]).any(decided)) {
+            let (from, until) = (self.column_x(pair[0]), self.column_x(pair[1]));
+            match spans.last_mut() {
+                Some(last) if last.1 == from => last.1 = until,
+                _ => spans.push((from, until)),
+            }
+        }
+        let (top, bottom) = (base + 2, base + 2 + MARK);
+        let bar = |(from, until): &(i32, i32)| [(*from, bottom), (*from, top), (*until, top), (*until, bottom)];
+        painter.polygon(&straight(&spans.iter().flat_map(bar).collect::<Vec<_>>()), palette::INK);
+    }
+}
+
+/// Whether a replica is ever stopped or not started in a span.
+pub fn pauses(fleet: &FleetDetail, (from, until): (SimTime, SimTime)) -> bool {
+    fleet.replicas.iter().any(|replica| replica.running != [(from, until)])
+}
