@@ -48,6 +48,24 @@ pub struct ReplicaDetail {
     pub running: Vec<(SimTime, SimTime)>,
 }
 
+impl FleetDetail {
+    /// What is wrong at an instant.
+    pub fn faults_at(&self, at: SimTime) -> impl Iterator<Item = &FaultDetail> {
+        self.faults.iter().filter(move |fault| fault.from <= at && at < fault.until)
+    }
+}
+
+impl ReplicaDetail {
+    /// What it did before the span and in so many columns of it, and who decided.
+    #[must_use]
+    pub fn until(&self, columns: usize) -> (Counts, Deciders) {
+        let (mut counts, mut decided) = (self.before, self.decided_before);
+        self.counts.iter().take(columns).for_each(|column| counts += *column);
+        self.decided.iter().take(columns).for_each(|column| decided += *column);
+        (counts, decided)
+    }
+}
+
 /// Who decided so many attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deciders {

@@ -77,7 +77,7 @@ fn told(change: Change, faults: &[FaultSpec], deployment: &DeploymentSpec) -> Op
         Change::Start(replica) => (FaultKind::Replicas, vec![replica], format!("{} starts", named(&[replica]))),
         Change::Stop(replica) => (FaultKind::Replicas, vec![replica], format!("{} stops", named(&[replica]))),
         Change::Scale(replicas) => {
-            (FaultKind::Replicas, Vec::new(), format!("{replicas} replica{}", if replicas == 1 { "" } else { "s" }))
+            (FaultKind::Replicas, Vec::new(), format!("to {replicas} replica{}", if replicas == 1 { "" } else { "s" }))
         }
         Change::Reroute => (FaultKind::Reroute, Vec::new(), "keys rerouted".to_owned()),
     })

@@ -235,6 +235,9 @@ impl<'a> Row<'a> {
             Some(deployment) => own().into_iter().chain([deployment]).collect::<Vec<_>>().join("; "),
             None => words::rule(lane),
         };
+        if axes.states(index).filter_map(|lane| lane.fleet.as_ref()).any(deployed::is_crowded) {
+            rule.push_str("; replicas drawn together");
+        }
         if let Some(key) = key {
             rule.push_str(&format!("; key {}", SMALL.clip(&clean(key), 320)));
         }
@@ -326,7 +329,9 @@ impl<'a> Row<'a> {
         const TEXT: &str = "counter back to 0";
         let Some(restart) = panel.detail.lanes[self.index].restarts.first() else { return };
         let (x, width) = (panel.at(*restart), SMALL.width(TEXT) + 14);
-        if plot.limit - plot.top < 32 || plot.top != own.top {
+        // It would stand on what is shaded.
+        let troubled = panel.detail.lanes[self.index].fleet.as_ref().is_some_and(|fleet| !fleet.faults.is_empty());
+        if plot.limit - plot.top < 32 || plot.top != own.top || troubled {
             return;
         }
         let free = |from: i32, until: i32| {

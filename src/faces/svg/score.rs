@@ -28,6 +28,8 @@ const LEADING: i32 = 33;
 #[derive(Clone, Copy)]
 pub struct Scale {
     most: f64,
+    /// How far the arrow of a bound beyond it stands out: less where texts are beside it.
+    beyond: i32,
 }
 
 impl Scale {
@@ -39,7 +41,7 @@ impl Scale {
             .flat_map(|power| [2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0].map(|digit| digit * 10_f64.powi(power)))
             .find(|most| *most >= peak)
             .unwrap_or(f64::MAX);
-        Some(Self { most })
+        Some(Self { most, beyond: if deployed::is_deployed(report) { 6 } else { 12 } })
     }
 
     /// Whether some lane's bound is beyond the scale.
@@ -92,7 +94,7 @@ impl Scale {
         let Some(measured) = peak.ratio else { return };
         if let Some(bound) = words::bound(report, lane) {
             let beyond = bound > self.most;
-            let to = self.x(bound) + if beyond { 12 } else { 0 };
+            let to = self.x(bound) + if beyond { self.beyond } else { 0 };
             painter.line(&[(self.x(measured), y), (to, y)], palette::RULE, 2);
             if beyond {
                 painter.polygon(&[(to, y - 11), (to + 14, y), (to, y + 11)], palette::SOFT);

@@ -8,17 +8,22 @@ use super::fleet;
 use crate::report::FaultDetail;
 
 /// Lines of labels above a lane's panels at most.
-const MOST_LINES: usize = 3;
+const MOST_LINES: usize = 4;
 /// Height of a line.
 const LINE: i32 = 28;
 /// Between labels.
-const APART: i32 = 16;
+const APART: i32 = 14;
+/// From a label's pole to its text.
+const POLE: i32 = 8;
 /// Dash and gap of a line at which something changes.
 const DASH: (i32, i32) = (10, 5);
 
+/// A text on a pole that stands where a fault begins.
 struct Label {
     line: usize,
     x: i32,
+    /// Where the text begins.
+    left: i32,
     text: String,
 }
 
@@ -34,22 +39,26 @@ impl Labels {
     pub fn new(panels: &[Panel<'_>], lane: usize) -> Self {
         let (mut labels, mut lines) = (Vec::new(), 0);
         for panel in panels {
-            let mut free = [i32::MIN; MOST_LINES];
-            let mut named: Vec<&str> = Vec::new();
+            let mut named: Vec<&FaultDetail> = Vec::new();
             for fault in fleet(panel, lane).into_iter().flat_map(|fleet| &fleet.faults) {
-                if named.contains(&fault.text.as_str()) {
-                    continue;
+                if named.iter().all(|other| other.text != fault.text) {
+                    named.push(fault);
                 }
-                let text = SMALL.clip(&clean(&fault.text), panel.width);
-                let width = SMALL.width(&text);
-                let last = panel.right() + OVERHANG - width;
-                let x = panel.at(fault.from).min(last).max(panel.x);
-                // What stands left of where it begins would be read as something else's.
-                let Some(line) = free.iter().position(|free| x >= *free) else { continue };
-                free[line] = x + width + APART;
+            }
+            // From the right, so that no pole stands in a text: those are of later faults.
+            let mut taken = [i32::MAX; MOST_LINES];
+            for fault in named.into_iter().rev() {
+                let text = SMALL.clip(&clean(&fault.text), panel.width - POLE);
+                let (x, width) = (panel.at(fault.from), SMALL.width(&text));
+                // At the right edge a text stands left of its pole.
+                let left = if x + POLE + width <= panel.right() + OVERHANG { x + POLE } else { x - POLE - width };
+                let left = left.max(panel.x);
+                let Some(line) = taken.iter().position(|taken| (left + width).max(x) + APART <= *taken) else {
+                    continue;
+                };
+                taken[..=line].iter_mut().for_each(|taken| *taken = (*taken).min(left.min(x)));
                 lines = lines.max(line + 1);
-                named.push(&fault.text);
-                labels.push(Label { line, x, text });
+                labels.push(Label { line, x, left, text });
             }
         }
         Self { labels, lines }
@@ -62,9 +71,10 @@ impl Labels {
 
     /// Writes them, the lowest line just above `bottom`.
     pub fn draw(&self, painter: &Painter<'_>, bottom: i32) {
-        for Label { line, x, text } in &self.labels {
+        for Label { line, x, left, text } in &self.labels {
             let baseline = bottom - 8 - *line as i32 * LINE;
-            painter.text((*x, baseline), SMALL, palette::INK, Anchor::Start, text);
+            painter.line(&[(*x, baseline - 18), (*x, bottom)], palette::INK, 2);
+            painter.text((*left, baseline), SMALL, palette::INK, Anchor::Start, text);
         }
     }
 }

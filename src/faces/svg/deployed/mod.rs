@@ -17,6 +17,11 @@ pub fn is_deployed(report: &Report) -> bool {
     report.lanes.iter().any(|lane| lane.fleet.is_some())
 }
 
+/// Whether there are too many replicas to draw them apart.
+pub fn is_crowded(fleet: &FleetDetail) -> bool {
+    fleet.replicas.len() > strips::MOST
+}
+
 /// What replicas and store of lane number `lane` did in a panel's span.
 fn fleet<'a>(panel: &Panel<'a>, lane: usize) -> Option<&'a FleetDetail> {
     panel.detail.lanes.get(lane)?.fleet.as_ref()

@@ -77,7 +77,7 @@ impl Strips {
     }
 
     fn panel(self, painter: &Painter<'_>, panel: &Panel<'_>, fleet: &FleetDetail, top: i32) {
-        let bins = panel.bins();
+        let bins = calm(panel, fleet);
         let sums: Vec<Vec<Counts>> = fleet.replicas.iter().map(|replica| bins.sum(&replica.counts)).collect();
         let highest = sums.iter().flatten().map(Counts::total).max().unwrap_or(0).max(1);
         for (number, (replica, counts)) in fleet.replicas.iter().zip(&sums).enumerate().take(self.count) {
@@ -122,6 +122,28 @@ impl Panel<'_> {
         let bar = |(from, until): &(i32, i32)| [(*from, bottom), (*from, top), (*until, top), (*until, bottom)];
         painter.polygon(&straight(&spans.iter().flat_map(bar).collect::<Vec<_>>()), palette::INK);
     }
+}
+
+/// Bins wide enough that it does not show whether a replica got one attempt more or less.
+fn calm(panel: &Panel<'_>, fleet: &FleetDetail) -> Bins {
+    const ENOUGH: u64 = 5;
+    let few = |bins: &Bins| {
+        let sums = fleet.replicas.iter().flat_map(|replica| bins.sum(&replica.counts));
+        let (sum, count) = sums
+            .map(|counts| counts.total())
+            .filter(|total| *total > 0)
+            .fold((0, 0), |(sum, count), total| (sum + total, count + 1));
+        sum < ENOUGH * count
+    };
+    let wider = [16, 24, 32, 48].into_iter().map(|narrowest| panel.bins_from(narrowest));
+    let mut bins = panel.bins();
+    for wider in wider {
+        if !few(&bins) {
+            break;
+        }
+        bins = wider;
+    }
+    bins
 }
 
 /// Whether a replica is ever stopped or not started in a span.

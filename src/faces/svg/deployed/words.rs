@@ -104,13 +104,10 @@ pub fn costs(report: &Report, index: usize) -> Vec<String> {
     lines.extend(lane.false_denials.map(|n| format!("{} legal refused", number(n))));
     let Some(fleet) = lane.fleet.as_ref() else { return lines };
     if let Some(store) = &fleet.store {
-        lines.push(match store.decided_without {
-            0 => "none without the store".to_owned(),
-            n => format!("{} without the store", number(n)),
-        });
+        lines.push(format!("{} without the store", number(store.decided_without)));
         lines.push(format!("{} operations a request", decimal(store.per_request)));
         lines.extend(store.latency_ns.p99.map(|p99| match p99 {
-            0 => "no time to decide".to_owned(),
+            0 => "p99 decides at once".to_owned(),
             p99 => format!("p99 {} to decide", duration(u128::from(p99)).replace(' ', "")),
         }));
     }
