@@ -22,9 +22,51 @@ const DASH: (i32, i32) = (10, 5);
 struct Label {
     line: usize,
     x: i32,
-    /// Where the text begins.
+    /// Where the text begins, and how wide it is.
     left: i32,
+    width: i32,
     text: String,
+}
+
+impl Label {
+    /// Where pole and text begin and end.
+    fn extent(&self) -> (i32, i32) {
+        (self.x.min(self.left), self.x.max(self.left + self.width))
+    }
+}
+
+/// Labels of one panel's faults on lines on which no text stands on another, nor on a pole.
+fn placed(panel: &Panel<'_>, faults: &[&FaultDetail]) -> Vec<Label> {
+    let label = |fault: &&FaultDetail| {
+        let width = SMALL.width(&clean(&fault.text)).min(panel.width - POLE);
+        let x = panel.at(fault.from);
+        // At the right edge a text stands left of its pole.
+        let fits = x + POLE + width <= panel.right() + OVERHANG;
+        let left = if fits { x + POLE } else { (x - POLE - width).max(panel.x) };
+        Label { line: 0, x, left, width, text: fault.text.clone() }
+    };
+    let (ahead, back): (Vec<Label>, Vec<Label>) = faults.iter().map(label).partition(|label| label.left > label.x);
+    let mut placed: Vec<Label> = Vec::new();
+    // From the right: poles further left pass by what stands on lower lines.
+    for mut label in ahead.into_iter().rev() {
+        let (_, end) = label.extent();
+        let free = |line: &usize| placed.iter().all(|other| other.line < *line || end + APART <= other.extent().0);
+        if let Some(line) = (0..MOST_LINES).find(free) {
+            label.line = line;
+            placed.push(label);
+        }
+    }
+    // From the left, each above all poles that it passes.
+    for mut label in back {
+        let (begin, end) = label.extent();
+        let passed = placed.iter().filter(|other| other.extent().1 + APART > begin && other.extent().0 <= end);
+        let line = passed.map(|other| other.line + 1).max().unwrap_or(0);
+        if line < MOST_LINES {
+            label.line = line;
+            placed.push(label);
+        }
+    }
+    placed
 }
 
 /// The labels above one lane's panels.
@@ -34,33 +76,22 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Labels of a lane's faults, each where it begins; what is alike is named once a panel, and what
-    /// has no room is left to the shading.
+    /// Labels of a lane's faults, each where it begins. What is alike is named once, in the close-up if
+    /// it is there, and what has no room is left to the shading.
     pub fn new(panels: &[Panel<'_>], lane: usize) -> Self {
-        let (mut labels, mut lines) = (Vec::new(), 0);
-        for panel in panels {
+        let mut labels: Vec<Label> = Vec::new();
+        for panel in panels.iter().rev() {
             let mut named: Vec<&FaultDetail> = Vec::new();
             for fault in fleet(panel, lane).into_iter().flat_map(|fleet| &fleet.faults) {
-                if named.iter().all(|other| other.text != fault.text) {
+                let known = labels.iter().map(|label| &label.text).chain(named.iter().map(|fault| &fault.text));
+                if known.into_iter().all(|text| *text != fault.text) {
                     named.push(fault);
                 }
             }
-            // From the right, so that no pole stands in a text: those are of later faults.
-            let mut taken = [i32::MAX; MOST_LINES];
-            for fault in named.into_iter().rev() {
-                let text = SMALL.clip(&clean(&fault.text), panel.width - POLE);
-                let (x, width) = (panel.at(fault.from), SMALL.width(&text));
-                // At the right edge a text stands left of its pole.
-                let left = if x + POLE + width <= panel.right() + OVERHANG { x + POLE } else { x - POLE - width };
-                let left = left.max(panel.x);
-                let Some(line) = taken.iter().position(|taken| (left + width).max(x) + APART <= *taken) else {
-                    continue;
-                };
-                taken[..=line].iter_mut().for_each(|taken| *taken = (*taken).min(left.min(x)));
-                lines = lines.max(line + 1);
-                labels.push(Label { line, x, left, text });
-            }
+            labels.extend(placed(panel, &named));
         }
+        let lines = labels.iter().map(|label| label.line + 1).max().unwrap_or(0);
+        labels.iter_mut().for_each(|label| label.text = SMALL.clip(&clean(&label.text), label.width));
         Self { labels, lines }
     }
 
@@ -71,7 +102,7 @@ impl Labels {
 
     /// Writes them, the lowest line just above `bottom`.
     pub fn draw(&self, painter: &Painter<'_>, bottom: i32) {
-        for Label { line, x, left, text } in &self.labels {
+        for Label { line, x, left, text, .. } in &self.labels {
             let baseline = bottom - 8 - *line as i32 * LINE;
             painter.line(&[(*x, baseline - 18), (*x, bottom)], palette::INK, 2);
             painter.text((*left, baseline), SMALL, palette::INK, Anchor::Start, text);

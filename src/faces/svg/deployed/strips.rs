@@ -2,8 +2,8 @@
 //! store.
 
 use super::super::bins::Bins;
-use super::super::curve::straight;
-use super::super::paint::{Anchor, Painter, palette};
+use super::super::curve::{closed, straight};
+use super::super::paint::{Anchor, Painter, Point, palette};
 use super::super::panel::Panel;
 use super::super::{PANELS_X, SMALL};
 use super::fleet;
@@ -77,7 +77,7 @@ impl Strips {
     }
 
     fn panel(self, painter: &Painter<'_>, panel: &Panel<'_>, fleet: &FleetDetail, top: i32) {
-        let bins = calm(panel, fleet);
+        let bins = calm(panel, fleet, if self.count > 4 { 32 } else { 16 });
         let sums: Vec<Vec<Counts>> = fleet.replicas.iter().map(|replica| bins.sum(&replica.counts)).collect();
         let highest = sums.iter().flatten().map(Counts::total).max().unwrap_or(0).max(1);
         for (number, (replica, counts)) in fleet.replicas.iter().zip(&sums).enumerate().take(self.count) {
@@ -88,13 +88,7 @@ impl Strips {
                     panel.shade(painter, fault, (top, base + MARK + 2));
                 }
             }
-            let of = |kind: fn(&Counts) -> u64| counts.iter().map(kind).collect::<Vec<_>>();
-            let kinds = [
-                (of(|counts| counts.allowed), palette::ALLOWED),
-                (of(|counts| counts.delayed), palette::DELAYED),
-                (of(|counts| counts.denied), palette::DENIED),
-            ];
-            panel.stack(painter, (top, base), &bins, &kinds, highest);
+            panel.layers(painter, (top, base), &bins, counts, highest);
             for (from, until) in &replica.running {
                 painter.line(&[(panel.at(*from), base), (panel.at(*until), base)], palette::RULE, 2);
             }
@@ -104,6 +98,29 @@ impl Strips {
 }
 
 impl Panel<'_> {
+    /// Bars of what became of attempts, upon each other: all that came behind those that were admitted,
+    /// and those behind what was released at once, so that each needs only its upper edge.
+    fn layers(&self, painter: &Painter<'_>, (top, base): (i32, i32), bins: &Bins, counts: &[Counts], highest: u64) {
+        // What is there at all is seen.
+        let high = |count: u64| match count {
+            0 => 0,
+            count => ((count as f64 / highest as f64 * f64::from(base - top)).round() as i32).max(2),
+        };
+        let parts = |counts: &Counts| [counts.allowed, counts.delayed, counts.denied];
+        for (upto, color) in [(3, palette::DENIED), (2, palette::DELAYED), (1, palette::ALLOWED)] {
+            if counts.iter().all(|counts| parts(counts)[upto - 1] == 0) {
+                continue;
+            }
+            let step = |(pair, counts): (&[usize], &Counts)| {
+                let height: i32 = parts(counts)[..upto].iter().map(|count| high(*count)).sum();
+                let y = (base - height).max(top);
+                [(self.column_x(pair[0]), y), (self.column_x(pair[1]), y)]
+            };
+            let line: Vec<Point> = bins.edges.windows(2).zip(counts).flat_map(step).collect();
+            painter.polygon(&closed(&straight(&line), base), color);
+        }
+    }
+
     /// A bar below `base` where some of these replicas decided without the store.
     fn without(&self, painter: &Painter<'_>, replicas: &[&ReplicaDetail], base: i32) {
         let Bins { edges, .. } = self.bins();
@@ -125,7 +142,7 @@ impl Panel<'_> {
 }
 
 /// Bins wide enough that it does not show whether a replica got one attempt more or less.
-fn calm(panel: &Panel<'_>, fleet: &FleetDetail) -> Bins {
+fn calm(panel: &Panel<'_>, fleet: &FleetDetail, narrowest: i32) -> Bins {
     const ENOUGH: u64 = 5;
     let few = |bins: &Bins| {
         let sums = fleet.replicas.iter().flat_map(|replica| bins.sum(&replica.counts));
@@ -135,8 +152,8 @@ fn calm(panel: &Panel<'_>, fleet: &FleetDetail) -> Bins {
             .fold((0, 0), |(sum, count), total| (sum + total, count + 1));
         sum < ENOUGH * count
     };
-    let wider = [16, 24, 32, 48].into_iter().map(|narrowest| panel.bins_from(narrowest));
-    let mut bins = panel.bins();
+    let wider = [24, 32, 48, 64].into_iter().filter(|wider| *wider > narrowest).map(|wider| panel.bins_from(wider));
+    let mut bins = panel.bins_from(narrowest);
     for wider in wider {
         if !few(&bins) {
             break;

@@ -107,7 +107,7 @@ pub fn costs(report: &Report, index: usize) -> Vec<String> {
         lines.push(format!("{} without the store", number(store.decided_without)));
         lines.push(format!("{} operations a request", decimal(store.per_request)));
         lines.extend(store.latency_ns.p99.map(|p99| match p99 {
-            0 => "p99 decides at once".to_owned(),
+            0 => "decides at once".to_owned(),
             p99 => format!("p99 {} to decide", duration(u128::from(p99)).replace(' ', "")),
         }));
     }
