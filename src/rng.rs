@@ -8,18 +8,23 @@ use std::convert::Infallible;
 /// The generator of a stream: depends on the run's seed and the stream's name, on nothing else.
 #[must_use]
 pub fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {
-    // FNV-1a over the name, then SplitMix64 steps for the four state words.
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in name.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    let mut state = mix(seed) ^ hash;
+    // The name's hash, then SplitMix64 steps for the four state words.
+    let mut state = mix(seed) ^ hash(HASH_OF_NOTHING, name.as_bytes());
     let mut bytes = [0; 32];
     for word in bytes.chunks_exact_mut(8) {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         word.copy_from_slice(&mix(state).to_le_bytes());
     }
     Xoshiro256PlusPlus::from_seed(bytes)
+}
+
+/// Where [`hash`] begins.
+pub const HASH_OF_NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a over some bytes, after those that led to `hash`.
+#[must_use]
+pub fn hash(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// The finalizer of SplitMix64: every input bit reaches every output bit.

@@ -1,5 +1,6 @@
 //! How deployments and faults are read, and written out again.
 
+use crate::cli::{folder, rlsim_in, write};
 use rlsim::limiter::LimiterSpec;
 use rlsim::quota::Rate;
 use rlsim::scenario::{Plan, ScenarioSource};
@@ -266,4 +267,157 @@ fn a_lane_has_its_own_deployment_or_that_at_the_top() {
     // Without a lane, all six have it.
     let all = self::plan(&format!("{TOP}deployment = {{ local = {{ replicas = 2 }} }}\n{TRAFFIC}"));
     assert!(all.lanes.len() == 6 && all.lanes.iter().all(|lane| lane.deployment.is_some()));
+}
+
+/// What is noted of one lane with this deployment and these knobs, above a limit of 100 a minute.
+fn noted(algorithm: &str, rest: &str) -> Vec<String> {
+    plan(&format!("{TOP}{TRAFFIC}[[lane]]\nname = \"x\"\n{algorithm}\n{rest}\n")).warnings
+}
+
+#[test]
+fn what_is_most_likely_not_meant_is_noted_with_its_numbers() {
+    let local = |knobs: &str| format!("deployment = {{ local = {{ replicas = 3{knobs} }} }}");
+    let client = "client = { retry = { retry-after = {} }, deadline = \"2s\" }";
+    for (algorithm, rest, words) in [
+        ("token-bucket = {}", local(""), "lane `x`: 3 replicas may each admit 100/1m, 3 times that in all"),
+        ("gcra = { rate = \"34/1m\" }", local(""), "above the limit of 100/1m; write `share = \"split\"`"),
+        (
+            "gcra = {}",
+            "deployment = { hybrid = { replicas = 2, sync = { every = \"2m\" } } }".to_owned(),
+            "every 2m, longer than the window of 1m",
+        ),
+        (
+            "gcra = {}",
+            "deployment = { hybrid = { replicas = 2, lease = { batch = 100 } } }".to_owned(),
+            "a batch of 100 is all of the 100 that there are",
+        ),
+        (
+            "gcra = {}",
+            format!("response = {{ retry-after = \"seconds\" }}\n{client}"),
+            "told to come back at one time, and do; add a spread",
+        ),
+        (
+            "gcra = {}",
+            "client = { deadline = \"2s\" }\ndeployment = { central = { timeout = \"3s\", on-failure = \"open\" } }"
+                .to_owned(),
+            "replicas wait 3s for the store, and clients give up after 2s",
+        ),
+        (
+            "gcra = {}",
+            "client = { deadline = \"2s\" }\nbackend = { service = \"1ms\", timeout = \"3s\" }".to_owned(),
+            "clients wait 3s for the backend",
+        ),
+        (
+            "gcra = {}",
+            "deployment = { central = { round-trip = \"30ms\", timeout = \"20ms\" } }".to_owned(),
+            "every attempt times out; write a `timeout` above 30ms",
+        ),
+        (
+            "gcra = { rate = \"101/1s\" }",
+            "backend = { servers = 10, service = \"100ms\" }".to_owned(),
+            "admits 101/1s of one key alone, and the backend serves 100/1s",
+        ),
+        (
+            "gcra = { rate = \"34/1s\" }",
+            format!("backend = {{ rate = \"100/1s\" }}\n{}", local("")),
+            "admits 3 times 34/1s of one key alone",
+        ),
+        (
+            "gcra = {}",
+            format!("{}\n[[fault]]\nscale = {{ at = \"10m\", replicas = 2 }}", local(", share = \"split\"")),
+            "fault `scale` at 10m: the run ends at 10m",
+        ),
+    ] {
+        let found = noted(algorithm, &rest);
+        assert!(found.iter().any(|note| note.contains(words)), "{algorithm} {rest}: {found:?}");
+    }
+}
+
+#[test]
+fn what_may_be_meant_is_not_noted() {
+    let local = |knobs: &str| format!("deployment = {{ local = {{ replicas = 3{knobs} }} }}");
+    for (algorithm, rest) in [
+        ("token-bucket = {}", local(", share = \"split\"")),
+        ("token-bucket = {}", local(", routing = \"hash\"")),
+        ("token-bucket = {}", local(", routing = { weights = [0, 1, 0] }")),
+        ("gcra = { rate = \"33/1m\" }", local("")),
+        ("gcra = {}", "deployment = { hybrid = { replicas = 2, sync = { every = \"1m\" } } }".to_owned()),
+        ("gcra = {}", "deployment = { hybrid = { sync = { every = \"2m\" } } }".to_owned()),
+        (
+            "gcra = {}",
+            "client = { retry = { retry-after = { jitter = \"1s\" } } }\nresponse = { retry-after = \"date\" }"
+                .to_owned(),
+        ),
+        (
+            "gcra = {}",
+            "client = { retry = { retry-after = {} } }\nresponse = { retry-after = \"reserved\" }".to_owned(),
+        ),
+        ("gcra = { rate = \"100/1s\" }", "backend = { servers = 10, service = \"100ms\" }".to_owned()),
+        ("gcra = { rate = \"1000/1s\" }", "backend = { hop = \"100ms\" }".to_owned()),
+    ] {
+        assert_eq!(noted(algorithm, &rest), [""; 0], "{algorithm} {rest}");
+    }
+}
+
+#[test]
+fn notes_are_told_by_every_command() {
+    let folder = folder();
+    let text = format!("{TOP}{TRAFFIC}[[lane]]\ngcra = {{}}\nbackend = {{ rate = \"1/1m\" }}\n");
+    write(&folder, "s.toml", &text);
+    let words = "lane `gcra`: admits 100/1m of one key alone, and the backend serves 1/1m";
+    let checked = rlsim_in(folder.path(), &["check", "s.toml"], b"");
+    assert!(checked.status == 0 && checked.stderr.contains(&format!("note: s.toml: {words}")), "{}", checked.stderr);
+    let ran = rlsim_in(folder.path(), &["run", "s.toml", "--width", "200"], b"").clean();
+    assert!(ran.contains(&format!("\nnote: {words}")), "{ran}");
+    let json: serde_json::Value =
+        serde_json::from_str(&rlsim_in(folder.path(), &["run", "s.toml", "--json"], b"").clean()).expect("JSON");
+    assert!(json["warnings"][0].as_str().is_some_and(|note| note.starts_with(words)), "{}", json["warnings"]);
+    // Lanes of which the same is to be said are named together.
+    let both = plan(&format!("{text}[[lane]]\nname = \"b\"\ngcra = {{}}\nbackend = {{ rate = \"1/1m\" }}\n"));
+    assert_eq!(both.warnings.len(), 1);
+    assert!(both.warnings[0].starts_with("lanes `gcra` and `b`: admits"), "{:?}", both.warnings);
+}
+
+#[test]
+fn deployments_and_faults_can_be_changed_from_the_command_line() {
+    let folder = folder();
+    let text = format!("{FAULTS}{TOP}{TRAFFIC}[[lane]]\ngcra = {{}}\ndeployment = {{ {HARDY} }}\n");
+    write(&folder, "s.toml", &text);
+    let set = |changes: &[&str]| {
+        let changes = changes.iter().flat_map(|change| ["--set", change]);
+        let args: Vec<&str> = ["check", "--resolved", "s.toml"].into_iter().chain(changes).collect();
+        rlsim_in(folder.path(), &args, b"")
+    };
+    let changed =
+        set(&["gcra.deployment.central.replicas=4", "fault.store-down.until=70s", "fault.random-2.mean-length=7s"]);
+    let plan = plan(&changed.clean());
+    assert_eq!(plan.lanes[0].deployment.as_ref().map(|deployment| deployment.replicas().count), Some(4));
+    assert_eq!(
+        plan.faults[0],
+        FaultSpec::StoreDown { from: SimDuration::from_secs(30), until: SimDuration::from_secs(70) }
+    );
+    let FaultSpec::Random { mean_length, .. } = plan.faults[13] else { panic!("the second at random") };
+    assert_eq!(mean_length, SimDuration::from_secs(7));
+    set(&["fault.flood.at=1s"]).fails(2, &["no fault `flood`; there are store-down, store-slow"]);
+    set(&["fault.flush=1s"]).fails(2, &["name a fault and what to change of it"]);
+    set(&["fault.store-down.until=10s"]).fails(2, &["it ends before it begins"]);
+    rlsim_in(folder.path(), &["check", "boundary", "--set", "fault.flush.at=1s"], b"").fails(2, &["has no faults"]);
+}
+
+/// What happens to a third replica happens to lanes that have one.
+#[test]
+fn a_lane_without_that_replica_is_left_alone() {
+    let folder = folder();
+    let lanes = "[[lane]]\nname = \"one\"\ngcra = {}\ndeployment = { local = {} }\n[[lane]]\nname = \"three\"\n\
+                 gcra = {}\ndeployment = { local = { replicas = 3 } }\n";
+    let faults = "[[fault]]\nrestart = { replica = 2, at = \"1m\" }\n[[fault]]\nstop = { replica = 2, at = \"2m\" }\n\
+                  [[fault]]\nstart = { replica = 2, at = \"3m\" }\n";
+    let run = |faults: &str| {
+        write(&folder, "s.toml", &format!("{TOP}{TRAFFIC}{lanes}{faults}"));
+        let json = rlsim_in(folder.path(), &["run", "s.toml", "--json"], b"").clean();
+        let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        [0, 1].map(|lane| report["lanes"][lane]["fingerprint"].clone())
+    };
+    let (calm, troubled) = (run(""), run(faults));
+    assert!(calm[0] == troubled[0] && calm[1] != troubled[1], "{calm:?} {troubled:?}");
 }

@@ -3,7 +3,8 @@
 use crate::limiters::{at, attempts, ns};
 use proptest::prelude::*;
 use rlsim::limiter::{
-    Compare, GcraSpec, Initial, KeyId, LeakyBucketSpec, LeakyMode, LimiterSpec, Refill, TokenBucketSpec, Workload,
+    Backwards, Compare, GcraSpec, Initial, KeyId, LeakyBucketSpec, LeakyMode, LimiterSpec, Refill, TokenBucketSpec,
+    Workload,
 };
 use rlsim::quota::Rate;
 
@@ -23,7 +24,7 @@ proptest! {
         });
         let specs = [
             LimiterSpec::TokenBucket(TokenBucketSpec {
-                rate, burst, initial: Initial::Full, refill: Refill::Continuous,
+                rate, burst, initial: Initial::Full, refill: Refill::Continuous, backwards: Backwards::Clamp,
             }),
             LimiterSpec::Gcra(GcraSpec { rate, burst }),
             leaky(LeakyMode::Meter),

@@ -6,8 +6,9 @@ use crate::simulate::{S, plan};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rlsim::limiter::{
-    Compare, CounterAnchor, Decision, Edge, FixedWindowSpec, GcraSpec, Initial, KeyId, LeakyBucketSpec, LeakyMode,
-    Limiter, LimiterSpec, Oldest, Refill, SlidingCounterSpec, SlidingLogSpec, TokenBucketSpec, WindowAnchor, Workload,
+    Backwards, Compare, CounterAnchor, Decision, Edge, FixedWindowSpec, GcraSpec, Initial, KeyId, LeakyBucketSpec,
+    LeakyMode, Limiter, LimiterSpec, Oldest, Refill, SlidingCounterSpec, SlidingLogSpec, TokenBucketSpec, WindowAnchor,
+    Workload,
 };
 use rlsim::quota::{Limit, MAX_UNITS, Rate};
 use rlsim::time::{SimDuration, SimTime};
@@ -26,7 +27,13 @@ fn span(nanos: i64) -> SimDuration {
 fn buckets(rate: Rate, burst: u64) -> Vec<LimiterSpec> {
     let leaky =
         |mode| LimiterSpec::LeakyBucket(LeakyBucketSpec { rate, mode, capacity: burst, compare: Compare::After });
-    let token = TokenBucketSpec { rate, burst, initial: Initial::Full, refill: Refill::Continuous };
+    let token = TokenBucketSpec {
+        rate,
+        burst,
+        initial: Initial::Full,
+        refill: Refill::Continuous,
+        backwards: Backwards::Clamp,
+    };
     let all = vec![
         LimiterSpec::TokenBucket(token),
         LimiterSpec::Gcra(GcraSpec { rate, burst }),
@@ -169,7 +176,17 @@ fn extreme_limiter() -> impl Strategy<Value = LimiterSpec> {
         let mut specs = buckets(rate, burst);
         let initial = if empty { Initial::Empty } else { Initial::Tokens(1) };
         let refill = if interval { Refill::Interval } else { Refill::Continuous };
-        specs.push(LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, initial, refill }));
+        specs.push(LimiterSpec::TokenBucket(TokenBucketSpec {
+            rate,
+            burst,
+            initial,
+            refill,
+            backwards: Backwards::Clamp,
+        }));
+        for backwards in [Backwards::Mint, Backwards::Abs] {
+            let refill = Refill::Continuous;
+            specs.push(LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, initial, refill, backwards }));
+        }
         let before = LeakyBucketSpec { rate, mode: LeakyMode::Meter, capacity: burst, compare: Compare::Before };
         specs.push(LimiterSpec::LeakyBucket(before));
         select(specs)

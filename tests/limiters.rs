@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rlsim::limiter::{
-    Compare, CounterAnchor, Edge, FixedWindowSpec, GcraSpec, Initial, LeakyBucketSpec, LeakyMode, LimiterSpec, Oldest,
-    Refill, SlidingCounterSpec, SlidingLogSpec, TokenBucketSpec, WindowAnchor,
+    Backwards, Compare, CounterAnchor, Edge, FixedWindowSpec, GcraSpec, Initial, LeakyBucketSpec, LeakyMode,
+    LimiterSpec, Oldest, Refill, SlidingCounterSpec, SlidingLogSpec, TokenBucketSpec, WindowAnchor,
 };
 use rlsim::quota::{Limit, Rate};
 use rlsim::time::{SimDuration, SimTime};
@@ -90,9 +90,14 @@ pub fn sliding_counter() -> impl Strategy<Value = LimiterSpec> {
 pub fn token_bucket() -> impl Strategy<Value = LimiterSpec> {
     let initial =
         prop_oneof![2 => Just(Initial::Full), 1 => Just(Initial::Empty), 1 => (0..9_u64).prop_map(Initial::Tokens)];
-    let refill = prop_oneof![2 => Just(Refill::Continuous), 1 => Just(Refill::Interval)];
-    (rate(), 1..9_u64, initial, refill).prop_map(|(rate, burst, initial, refill)| {
-        LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, initial, refill })
+    // Clocks run forwards here: what is made of one that does not makes no difference.
+    let refill = prop_oneof![
+        2 => Just((Refill::Continuous, Backwards::Clamp)),
+        1 => Just((Refill::Interval, Backwards::Clamp)),
+        1 => prop_oneof![Just(Backwards::Mint), Just(Backwards::Abs)].prop_map(|it| (Refill::Continuous, it)),
+    ];
+    (rate(), 1..9_u64, initial, refill).prop_map(|(rate, burst, initial, (refill, backwards))| {
+        LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, initial, refill, backwards })
     })
 }
 

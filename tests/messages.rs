@@ -159,6 +159,37 @@ fn every_key_is_explained() {
         "backend = { overflow = \"zzz\" }",
         "backend = { stall = { zzz = 1 } }",
         "backend = { brown-out = { zzz = 1 } }",
+        "deployment = { zzz = 1 }",
+        "deployment = { central = { zzz = 1 } }",
+        "deployment = { central = { operation = \"zzz\" } }",
+        "deployment = { central = { clock = \"zzz\" } }",
+        "deployment = { central = { store = { zzz = 1 } } }",
+        "deployment = { central = { breaker = { zzz = 1 } } }",
+        "deployment = { central = { prefilter = { zzz = 1 } } }",
+        "deployment = { central = { fallback-share = \"zzz\" } }",
+        "deployment = { local = { zzz = 1 } }",
+        "deployment = { hybrid = { zzz = 1 } }",
+        "deployment = { hybrid = { sync = { zzz = 1 } } }",
+        "deployment = { hybrid = { sync = { every = \"1s\", debt = \"zzz\" } } }",
+        "deployment = { hybrid = { lease = { zzz = 1 } } }",
+        "deployment = { hybrid = { quota = { zzz = 1 } } }",
+        "deployment = { hybrid = { drop = { zzz = 1 } } }",
+        "deployment = { hybrid = { proportional = { zzz = 1 } } }",
+        "deployment = { hybrid = { assignment = { zzz = 1 } } }",
+        "deployment = { hybrid = { assignment = { report = \"1s\", no-assignment = \"zzz\" } } }",
+        "deployment = { hybrid = { assignment = { report = \"1s\", expired = \"zzz\" } } }",
+        "[[fault]]\nzzz = 1",
+        "[[fault]]\nstore-down = { zzz = 1 }",
+        "[[fault]]\nstore-slow = { zzz = 1 }",
+        "[[fault]]\nstore-lag = { zzz = 1 }",
+        "[[fault]]\npartition = { zzz = 1 }",
+        "[[fault]]\nfailover = { zzz = 1 }",
+        "[[fault]]\nflush = { zzz = 1 }",
+        "[[fault]]\nrestart = { zzz = 1 }",
+        "[[fault]]\nscale = { zzz = 1 }",
+        "[[fault]]\nrandom = { zzz = 1 }",
+        "[[fault]]\nrandom = { mean-between = \"1s\", kind = \"zzz\" }",
+        "[[lane]]\ntoken-bucket = { backwards = \"zzz\" }",
     ];
     tables.extend(closed.map(str::to_owned));
     tables.push("[[traffic]]\nburst = { requests = 1 }\n[expect.gcra]\nzzz = 1".to_owned());
@@ -202,7 +233,7 @@ fn every_field_of_the_report_and_column_of_the_log_is_explained() {
 
 #[test]
 fn examples_of_topics_are_right() {
-    for topic in ["scenario", "traffic-fields", "expect", "units", "decisions", "report"] {
+    for topic in ["scenario", "traffic-fields", "expect", "units", "decisions", "report", "deployment", "faults"] {
         let text = rlsim(&["explain", topic]).clean();
         assert!(text.contains("Example"), "{topic} has no example");
         assert!(text.lines().all(|line| line.chars().count() <= 88), "{topic} is too wide");
@@ -216,6 +247,8 @@ fn examples_of_topics_are_right() {
     let normal = "[[traffic]]\nclass = \"normal\"\nsteady = { rate = \"1/s\" }\n";
     for text in [
         example("scenario"),
+        example("deployment"),
+        format!("{}{}", example("deployment"), example("faults")),
         format!("{top}{}", example("traffic-fields")),
         format!("{top}{normal}{}", example("expect")),
         format!("duration = \"1m\"\n{}\n{normal}", example("units")),

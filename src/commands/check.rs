@@ -22,7 +22,7 @@ pub fn check(args: &CheckArgs) -> Result<u8, Error> {
                 stdout(&text)?;
             }
             Ok(plan) => {
-                for note in missing(&plan).into_iter().chain(silent(&plan)) {
+                for note in missing(&plan).iter().chain(&silent(&plan)).chain(&plan.warnings) {
                     stderr(format_args!("note: {file}: {note}"));
                 }
                 let some = |n: usize, one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };

@@ -32,6 +32,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a scenario and compare its lanes.
     Run(RunArgs),
+    /// Run a scenario at every point of a grid of values.
+    Sweep(SweepArgs),
     /// Replay a CSV trace through limiters, without a scenario.
     Replay(ReplayArgs),
     /// Rebuild a published result and compare, figure by figure.
@@ -67,7 +69,7 @@ pub struct ScenarioArgs {
 /// What the command line changes of a scenario.
 #[derive(Debug, Args)]
 pub struct ChangeArgs {
-    /// Change a value: a top-level key, or LANE.KNOB, or TRAFFIC.KIND.KNOB (repeatable).
+    /// Change a value: a top-level key, LANE.KNOB, TRAFFIC.KIND.KNOB, or *.PATH in every lane (repeatable).
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Change the seed.
@@ -164,6 +166,64 @@ pub struct RunArgs {
     pub runs: Option<u64>,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// What to vary (repeatable, for a grid): a path as in --set, and a list (1,2,4), a range with a
+    /// step (0s..10s:step=1s) or one with a number of points (1..1000:points=10,log).
+    #[arg(long, value_name = "PATH=VALUES", required = true)]
+    pub vary: Vec<String>,
+    /// What to measure (repeatable): a figure as in `[expect]` [default: peak, denied, and in a closed
+    /// loop amplification and goodput-per-s].
+    #[arg(long, value_name = "FIGURE")]
+    pub measure: Vec<String>,
+    /// Run these lanes only (repeatable) [default: all].
+    #[arg(long, value_name = "NAME")]
+    pub lane: Vec<String>,
+    /// Write the results to a file; its kind by extension: .svg, .json, .csv (repeatable).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// Go on with the .csv output where an earlier sweep was interrupted.
+    #[arg(long)]
+    pub resume: bool,
+    /// What standard output carries [default: text].
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Threads to use [default: all]; results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Columns of the text, at least 80 [default: the terminal's, else 100].
+    #[arg(long, value_name = "N")]
+    pub width: Option<usize>,
+    /// When to colour the text.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl SweepArgs {
+    /// Where results go and how they look, as for one run.
+    pub fn outputs(&self) -> OutputArgs {
+        OutputArgs {
+            output: self.output.clone(),
+            decisions: None,
+            format: self.format,
+            json: self.json,
+            tui: false,
+            threads: self.threads,
+            width: self.width,
+            color: self.color,
+            quiet: self.quiet,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Args)]
@@ -294,7 +354,7 @@ pub struct ShowArgs {
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// An algorithm, a kind of traffic, a word of the report, or a topic: scenario, traffic-fields,
-    /// expect, units, decisions, report.
+    /// expect, units, sweep, decisions, report.
     #[arg(value_name = "NAME")]
     pub name: String,
 }

@@ -28,7 +28,7 @@ const ALGORITHMS: [(&str, &str, &str); 6] = [
     (
         "token-bucket",
         include_str!("../limiter/token_bucket.rs"),
-        "rate, burst, initial = \"full\" / \"empty\" / n, refill = \"continuous\" / \"interval\"",
+        "rate, burst, initial = \"full\" / \"empty\" / n, refill = \"continuous\" / \"interval\", backwards = \"clamp\" / \"mint\" / \"abs\" (continuous)",
     ),
     (
         "leaky-bucket",

@@ -16,6 +16,7 @@ mod run;
 mod signals;
 mod spool;
 mod suite;
+mod sweep;
 mod topics;
 pub mod tui;
 
@@ -57,6 +58,7 @@ fn dispatch(cli: Cli) -> Result<u8, Error> {
             Ok(0)
         }
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Paper(args)) => paper::paper(&args),
         Some(Command::Test(args)) => suite::test(&args),

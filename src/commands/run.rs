@@ -70,13 +70,15 @@ pub fn replicated(plan: &Plan, runs: u64, options: Options, quiet: bool) -> Resu
 }
 
 /// A report's file and what it is filled with.
-enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
     Svg,
     Json,
     Csv,
 }
 
-fn kind(path: &Path) -> Result<Kind, Error> {
+/// The kind of a file, by its extension.
+pub fn kind(path: &Path) -> Result<Kind, Error> {
     let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     match extension.as_deref() {
         Some("svg") => Ok(Kind::Svg),
@@ -191,19 +193,25 @@ fn printed(report: &Report, args: &OutputArgs) -> String {
         Format::Json => json(report),
         Format::Csv => csv(report),
         Format::Text => {
-            let terminal = std::io::stdout().is_terminal();
-            let width = args.width.unwrap_or_else(|| {
-                let size = if terminal { terminal_size::terminal_size() } else { None };
-                size.map_or(100, |(width, _)| usize::from(width.0))
-            });
-            let options = TextOptions { width, color: colour(args.color) };
+            let options = text_options(args);
             let many = report.replications.as_ref().map(|many| format!("\n{}", replications(many, options)));
             text(report, options) + many.as_deref().unwrap_or_default()
         }
     }
 }
 
-fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
+/// How a text on standard output is laid out.
+pub fn text_options(args: &OutputArgs) -> TextOptions {
+    let terminal = std::io::stdout().is_terminal();
+    let width = args.width.unwrap_or_else(|| {
+        let size = if terminal { terminal_size::terminal_size() } else { None };
+        size.map_or(100, |(width, _)| usize::from(width.0))
+    });
+    TextOptions { width, color: colour(args.color) }
+}
+
+/// Refuses outputs that cannot be, or not together.
+pub fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
     let decisions_to_stdout = args.decisions.as_deref() == Some(Path::new("-"));
     if decisions_to_stdout && (args.json || args.format.is_some()) {
         return Err(Error::usage(
@@ -243,12 +251,24 @@ pub fn check_inputs_are_kept<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
     scenario: Option<&Path>,
 ) -> Result<(), Error> {
-    let traces = plan.traffic.entries.iter().filter_map(|entry| match &entry.kind {
+    check_kept(scenario.into_iter().chain(traces(plan)), outputs)
+}
+
+/// Files that a plan's traces are in.
+pub fn traces(plan: &Plan) -> impl Iterator<Item = &Path> {
+    plan.traffic.entries.iter().filter_map(|entry| match &entry.kind {
         TrafficKind::Trace(TraceSpec { file: TraceFile::Path(path), .. }) => Some(path.as_path()),
         _ => None,
-    });
+    })
+}
+
+/// Refuses to write over any of these.
+pub fn check_kept<'a, 'b>(
+    read: impl Iterator<Item = &'b Path>,
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), Error> {
     let regular = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
-    let read: Vec<PathBuf> = scenario.into_iter().chain(traces).filter_map(regular).collect();
+    let read: Vec<PathBuf> = read.filter_map(regular).collect();
     for path in outputs {
         if regular(path).is_some_and(|path| read.contains(&path)) {
             return Err(Error::usage(format!("{} is read by this run; write to another file", path.display())));

@@ -1,6 +1,6 @@
 //! Quantities as people read them.
 
-use crate::report::{LaneReport, Report};
+use crate::report::{LaneReport, MeasureUnit, Report, SweepValue};
 use crate::time::{SimTime, round_instants};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -78,6 +78,20 @@ pub fn decimal(value: f64) -> String {
         v if v >= 99.95 => count(v.round() as u128),
         v if v >= 9.995 => format!("{v:.1}"),
         v => format!("{v:.2}"),
+    }
+}
+
+/// A measured figure: `12,345`, `3.82`, `59.4 s`.
+#[must_use]
+pub fn figure(value: &SweepValue, unit: MeasureUnit) -> String {
+    let sign = |negative: bool| if negative { "-" } else { "" };
+    match (value, unit) {
+        (SweepValue::Whole(nanos), MeasureUnit::Nanos) => {
+            format!("{}{}", sign(*nanos < 0), duration(nanos.unsigned_abs()))
+        }
+        (SweepValue::Whole(number), _) => format!("{}{}", sign(*number < 0), count(number.unsigned_abs())),
+        (SweepValue::Real(number), _) => format!("{}{}", sign(*number < 0.0), decimal(number.abs())),
+        (SweepValue::Text(text), _) => text.clone(),
     }
 }
 

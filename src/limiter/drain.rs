@@ -26,6 +26,16 @@ impl<A: Amount> Fill<A> {
         self.last as u64
     }
 
+    /// The level at its own instant.
+    pub(super) const fn level(&self) -> A {
+        self.fill
+    }
+
+    /// Its instant, in nanoseconds.
+    pub(super) const fn last(&self) -> i64 {
+        self.last
+    }
+
     /// Replaces the level; the instant never runs backwards.
     #[inline(always)]
     pub fn set(&mut self, fill: A, at: SimTime) {
@@ -59,6 +69,21 @@ impl Drain {
     #[inline(always)]
     pub fn level<A: Amount>(self, cost: u64) -> A {
         A::product(cost, self.period)
+    }
+
+    /// `cost` units as a level, or the largest one.
+    pub fn saturating_level<A: Amount>(self, cost: u64) -> A {
+        A::saturating_product(cost, self.period)
+    }
+
+    /// Units that come back in a nanosecond, times the size of one.
+    pub fn units(self) -> u128 {
+        u128::from(self.units)
+    }
+
+    /// How much any level falls in so many nanoseconds.
+    pub fn falls<A: Amount>(self, nanos: u64) -> A {
+        A::product(nanos.min(self.reach), self.units)
     }
 
     /// How much any level has fallen by `at`.

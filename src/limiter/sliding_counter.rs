@@ -19,7 +19,8 @@
 //! The fixed window is one bucket with the oldest ignored. The sliding log needs no estimate.
 //!
 //! # Source
-//! "Counting things, a lot of different things", Cloudflare, 2017; Upstash's Lua scripts compare
+//! "How we built rate limiting capable of scaling to millions of domains", Cloudflare, 2017
+//! (`rlsim paper cloudflare` measures how far the estimate is off); Upstash's Lua scripts compare
 //! before.
 
 use super::amount::div_up;

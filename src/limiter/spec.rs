@@ -2,9 +2,9 @@
 
 use super::counts::{ClockGrid, FirstRequestGrid};
 use super::{
-    CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Initial, Keyed, LeakyBucketSpec, LeakyMeter,
-    LeakyMode, LeakyQueue, Limiter, Refill, SlidingCounter, SlidingCounterSpec, SlidingLog, SlidingLogSpec,
-    SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry, WindowAnchor,
+    Backwards, CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Initial, Keyed, LeakyBucketSpec,
+    LeakyMeter, LeakyMode, LeakyQueue, Limiter, Refill, RewoundBucket, SlidingCounter, SlidingCounterSpec, SlidingLog,
+    SlidingLogSpec, SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry, WindowAnchor,
 };
 use crate::quota::{Limit, Rate};
 use crate::time::{SimDuration, SimTime};
@@ -205,7 +205,7 @@ impl LimiterSpec {
             Self::FixedWindow(spec) => Some(spec.bound(span)),
             Self::SlidingLog(spec) => Some(spec.bound(span)),
             Self::SlidingCounter(spec) => spec.bound(span, largest_cost),
-            Self::TokenBucket(spec) => Some(spec.bound(span)),
+            Self::TokenBucket(spec) => (spec.backwards == Backwards::Clamp).then(|| spec.bound(span)),
             Self::LeakyBucket(spec) => spec.bound(span, largest_cost),
             Self::Gcra(spec) => Some(spec.bound(span)),
         }
@@ -245,6 +245,13 @@ impl LimiterSpec {
             Self::SlidingCounter(spec) => counter(spec),
             Self::TokenBucket(spec) if spec.refill == Refill::Interval => {
                 Box::new(Keyed::new(SteppedBucket::new(spec)))
+            }
+            Self::TokenBucket(spec) if spec.backwards != Backwards::Clamp => {
+                if !workload.debt && narrow(spec.burst, spec.rate.reduced().0) {
+                    Box::new(Keyed::new(RewoundBucket::<u64>::new(spec)))
+                } else {
+                    Box::new(Keyed::new(RewoundBucket::<u128>::new(spec)))
+                }
             }
             Self::TokenBucket(spec) if !workload.debt && narrow(spec.burst, spec.rate.reduced().0) => {
                 Box::new(Keyed::new(TokenBucket::<u64>::new(spec)))

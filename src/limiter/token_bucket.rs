@@ -5,6 +5,10 @@
 //! With `refill = "interval"` the tokens of a period arrive together at multiples of the period
 //! since the Unix epoch.
 //!
+//! A clock may run backwards where several processes share a bucket. With `backwards = "clamp"` the
+//! instant of the bucket never does; "mint" gives no tokens for it and moves the instant back, so
+//! that the same time counts twice; "abs" gives tokens for the difference in either direction.
+//!
 //! # State
 //! What is missing, as *fill* `(burst - tokens) * period` in 8 bytes (16 where 8 do not suffice),
 //! and the instant it was true: 16 or 32 bytes a key.
@@ -12,7 +16,7 @@
 //! # Worst case
 //! `burst + ceil(rate * T) - 1` units in any half-open span T; with burst = limit and rate =
 //! limit per window that is twice the limit less one in a window. Stepped: `burst + min(burst,
-//! units) * ceil(T / period)`.
+//! units) * ceil(T / period)`. Nothing is proven for "mint" and "abs".
 //!
 //! # Differs from
 //! GCRA decides alike and stores one number. A leaky meter is the same bucket counted from the
@@ -51,6 +55,19 @@ pub enum Refill {
     Interval,
 }
 
+/// What a bucket makes of a time before the one that it was last asked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backwards {
+    /// Nothing: its instant never moves back.
+    #[default]
+    Clamp,
+    /// No tokens, but its instant moves back: the time until the other clock counts again.
+    Mint,
+    /// Tokens for the difference, and its instant moves back.
+    Abs,
+}
+
 /// The parameters of a token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenBucketSpec {
@@ -62,10 +79,13 @@ pub struct TokenBucketSpec {
     pub initial: Initial,
     /// How tokens arrive.
     pub refill: Refill,
+    /// What it makes of a time that runs backwards; other than [`Backwards::Clamp`] only with
+    /// [`Refill::Continuous`].
+    pub backwards: Backwards,
 }
 
 impl TokenBucketSpec {
-    /// The most units admitted in any half-open span.
+    /// The most units admitted in any half-open span, if its instant never moves back.
     #[must_use]
     pub fn bound(&self, span: SimDuration) -> u128 {
         let burst = u128::from(self.burst);
@@ -84,7 +104,7 @@ impl TokenBucketSpec {
         }
     }
 
-    fn initial_fill(&self) -> u64 {
+    pub(super) fn initial_fill(&self) -> u64 {
         match self.initial {
             Initial::Full => 0,
             Initial::Empty => self.burst,

@@ -51,8 +51,6 @@ struct Over {
     since: i64,
     total: u64,
     spans: Vec<(i64, i64)>,
-    /// Units that were released above the limit.
-    units: u64,
     window: i64,
     limit: u64,
 }
@@ -178,7 +176,6 @@ impl FleetRecord {
                 .iter()
                 .map(|(from, until)| OverSpan { from_ns: offset(*from), until_ns: offset(*until) })
                 .collect(),
-            sent_over_limit: self.limit.map(|_| self.over.units),
             backend_overload_ns: self.backend.as_mut().map(BackendLoad::finish),
         }
     }
@@ -223,7 +220,6 @@ impl Over {
         let sum = &mut self.sums[key.index()];
         let was_over = *sum > limit;
         *sum += released.cost;
-        self.units += (*sum - limit.min(*sum)).min(released.cost);
         if !was_over && *sum > limit {
             if self.keys == 0 {
                 self.since = at;
@@ -277,8 +273,13 @@ impl Witness for FleetRecord {
         } else {
             replica.denied += 1
         }
-        if self.staleness.is_some() && told.decider == Decider::Replica {
-            replica.offered.add(told.key, told.at.nanos(), told.cost);
+        if self.staleness.is_some() {
+            match told.decider {
+                Decider::Replica => _ = replica.offered.add(told.key, told.at.nanos(), told.cost),
+                // All that ask the store do so at one place.
+                Decider::Store => _ = self.replicas[0].offered.add(told.key, told.at.nanos(), told.cost),
+                Decider::Fallback | Decider::Rule | Decider::Exempt => {}
+            }
         }
         if matches!(told.decider, Decider::Fallback | Decider::Rule) {
             self.without += 1;

@@ -1,5 +1,6 @@
 //! Observers of fixed memory: what is kept of a run grows with its keys, never with its length.
 
+mod accuracy;
 mod agreement;
 mod attempts;
 mod course;
@@ -24,6 +25,7 @@ mod timeline;
 mod trailing;
 mod watch;
 
+pub use accuracy::{CounterAccuracy, Standing};
 pub use agreement::{Agreement, Parting};
 pub use attempts::AttemptLog;
 pub use course::{Course, Passage, PeakCourse};

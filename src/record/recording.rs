@@ -99,7 +99,10 @@ impl Recording {
             for (i, found) in references.iter_mut().enumerate() {
                 let wanted = reference(&lanes[i], limit);
                 let same = |lane: &LanePlan| {
-                    lane.limiter == wanted.limiter && lane.clock_resolution.is_none() && same_subject(lane, &wanted)
+                    lane.limiter == wanted.limiter
+                        && lane.clock_resolution.is_none()
+                        && lane.deployment.is_none()
+                        && same_subject(lane, &wanted)
                 };
                 *found = Some(lanes.iter().position(same).unwrap_or_else(|| {
                     lanes.push(wanted);

@@ -13,8 +13,6 @@ pub struct FleetReport {
     pub over_limit_ns: Option<u64>,
     /// When it had: the first thousand spans.
     pub over_spans: Vec<OverSpan>,
-    /// Units released above the limit: those for which the window held more with them.
-    pub sent_over_limit: Option<u64>,
     /// Time in bins in which more was released than the backend can do; absent without a backend.
     pub backend_overload_ns: Option<u64>,
 }

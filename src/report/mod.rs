@@ -10,6 +10,7 @@ mod fleet_detail;
 mod paper;
 mod place;
 mod replications;
+mod sweep;
 
 pub use closed::{LoopReport, LoopTimeline, SuccessReport};
 pub use detail::{
@@ -18,9 +19,10 @@ pub use detail::{
 };
 pub use fleet::{FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
 pub use fleet_detail::{Counter, Deciders, FaultDetail, FaultKind, FleetDetail, ReplicaDetail, StoreDetail};
-pub use paper::{PaperPanel, PaperReport, PaperRow, PaperSeries};
+pub use paper::{PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
 pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};
+pub use sweep::{AxisUnit, MeasureUnit, SweepAxis, SweepMeasure, SweepReport, SweepRow, SweepValue};
 
 use crate::time::SimTime;
 use serde::{Serialize, Serializer};
@@ -41,6 +43,8 @@ pub struct Report {
     pub about: Option<String>,
     /// What the command line changed in the scenario.
     pub changed: Vec<String>,
+    /// What is legal in the scenario and most likely not meant.
+    pub warnings: Vec<String>,
     /// Seed of all random streams.
     pub seed: u64,
     /// First instant of the run.

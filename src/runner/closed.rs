@@ -9,7 +9,9 @@ use crate::record::{
 };
 use crate::report::{Focus, LoopReport, TimelineReport};
 use crate::scenario::{Plan, SpanCondition};
-use crate::sim::{Lane, Observer, Options, Remains, Scribe, Step, Stream, Witness, World, WorldPlan, feedback};
+use crate::sim::{
+    FaultSpec, Lane, Observer, Options, Remains, Scribe, Step, Stream, Witness, World, WorldPlan, feedback,
+};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
 
@@ -219,10 +221,20 @@ fn ideal_drain(limiter: &LimiterSpec, cost: u64) -> Option<SimDuration> {
     Some(SimDuration::from_nanos(interval.nanos(cost.saturating_sub(limiter.at_first()))))
 }
 
-/// Where the action is if a backend is slow for a while: that, a little before it, and what comes of it.
+/// Where the action is if a backend is slow for a while or something goes wrong: that, a little before it,
+/// and what comes of it.
 pub fn slow_focus(plan: &Plan, end_ns: i64) -> Option<Focus> {
-    let slow = || plan.lanes.iter().filter_map(|lane| lane.backend.as_ref()).flat_map(|backend| &backend.slow);
-    let (from, until) = (slow().map(|slow| slow.from).min()?, slow().map(|slow| slow.until).max()?);
+    let backends = plan.lanes.iter().filter_map(|lane| lane.backend.as_ref()).flat_map(|backend| &backend.slow);
+    let window = plan.limit.map_or(0, |limit| limit.window.short_nanos());
+    let spans: Vec<(u64, u64)> = backends
+        .map(|slow| (slow.from, slow.until))
+        .chain(plan.faults.iter().filter_map(FaultSpec::span).map(|(from, until)| {
+            let (from, until) = (from.short_nanos(), until.short_nanos());
+            // What happens at an instant is seen a window before and after it.
+            if from == until { (from.saturating_sub(window), until.saturating_add(window)) } else { (from, until) }
+        }))
+        .collect();
+    let (from, until) = (spans.iter().map(|span| span.0).min()?, spans.iter().map(|span| span.1).max()?);
     let long = until - from;
     let end = u64::try_from(end_ns).ok()?;
     let (from, until) = (from.saturating_sub(long / 2), until.saturating_add(2 * (long / 2)).min(end));

@@ -51,7 +51,7 @@ pub fn faults(
         if at < from || at >= until {
             continue;
         }
-        let Some((kind, replicas, text)) = told(*change, faults, deployment) else { continue };
+        let Some((kind, replicas, text)) = told(*change, faults, lane, deployment) else { continue };
         found.push(FaultDetail { kind, from: at, until: at, replicas, text });
     }
     found.sort_by(|a, b| (a.from, a.kind, &a.replicas).cmp(&(b.from, b.kind, &b.replicas)));
@@ -59,7 +59,12 @@ pub fn faults(
 }
 
 /// A change in a few words; nothing if it does not matter to the lane.
-fn told(change: Change, faults: &[FaultSpec], deployment: &DeploymentSpec) -> Option<(FaultKind, Vec<u32>, String)> {
+fn told(
+    change: Change,
+    faults: &[FaultSpec],
+    lane: &LanePlan,
+    deployment: &DeploymentSpec,
+) -> Option<(FaultKind, Vec<u32>, String)> {
     let has_store = deployment.has_store();
     Some(match change {
         Change::Copy(_) | Change::Lag(_) | Change::UpToDate => return None,
@@ -71,7 +76,10 @@ fn told(change: Change, faults: &[FaultSpec], deployment: &DeploymentSpec) -> Op
             (FaultKind::Failover, Vec::new(), format!("failover{loses}"))
         }
         Change::Flush if has_store => (FaultKind::Flush, Vec::new(), "store flushed".to_owned()),
-        Change::LostExpire if has_store => (FaultKind::LostExpire, Vec::new(), "expiry lost".to_owned()),
+        // A counter that is named by its window is another one in the next.
+        Change::LostExpire if has_store && lane.limiter.counts_clock_windows().is_none() => {
+            (FaultKind::LostExpire, Vec::new(), "expiry lost".to_owned())
+        }
         Change::Failover(_) | Change::Flush | Change::LostExpire => return None,
         Change::Restart(replica) => (FaultKind::Restart, vec![replica], format!("{} restarts", named(&[replica]))),
         Change::Start(replica) => (FaultKind::Replicas, vec![replica], format!("{} starts", named(&[replica]))),
@@ -99,7 +107,8 @@ fn trip(way: HopSpec) -> String {
 /// Spans in which replicas are cut off, those of one partition together.
 fn cut_off(schedule: &Schedule) -> Vec<((u64, u64), Vec<u32>)> {
     let mut found: Vec<((u64, u64), Vec<u32>)> = Vec::new();
-    for (span, replica) in schedule.cut() {
+    // Lanes of fewer replicas do not have those of others.
+    for (span, replica) in schedule.cut().iter().filter(|(_, replica)| *replica < schedule.most_replicas()) {
         match found.last_mut() {
             Some((last, replicas)) if last == span => replicas.push(*replica),
             _ => found.push((*span, vec![*replica])),

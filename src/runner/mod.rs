@@ -8,11 +8,13 @@ mod levels;
 mod replicate;
 mod seek;
 mod sheet;
+mod sweep;
 
 pub use detail::{Closeup, detail, details};
 pub use replicate::replicate;
 pub use seek::{Search, seek};
 pub use sheet::sheet;
+pub use sweep::{Done, Look, Prospect, prospect, sweep};
 
 use crate::error::Error;
 use crate::limiter::{KeyId, LimiterSpec};
@@ -112,6 +114,7 @@ pub fn run(
         title: plan.title.clone(),
         about: plan.about.clone(),
         changed: plan.changed.clone(),
+        warnings: plan.warnings.clone(),
         seed: plan.traffic.seed,
         start,
         end_ns,

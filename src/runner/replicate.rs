@@ -37,19 +37,12 @@ pub fn replicate(
     progress: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<Replications, Error> {
     let done = AtomicU64::new(0);
-    let one = |run: u64| {
-        let single = single(plan, run, options, &|| progress(done.load(Ordering::Relaxed)))?;
+    let one = |run: usize| {
+        let single = single(plan, run as u64, options, &|| progress(done.load(Ordering::Relaxed)))?;
         progress(done.fetch_add(1, Ordering::Relaxed) + 1);
         Ok(single)
     };
-    let all: Vec<Result<Vec<Single>, Error>> = if options.threads > 1 {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-        let failed = |error| Error::usage(format!("cannot start {} threads: {error}", options.threads));
-        pool.map_err(failed)?.install(|| (0..runs).into_par_iter().map(one).collect())
-    } else {
-        (0..runs).map(one).collect()
-    };
-    let all: Vec<Vec<Single>> = all.into_iter().collect::<Result<_, Error>>()?;
+    let all: Vec<Vec<Single>> = each(runs as usize, options.threads, one)?;
     let lanes = plan.lanes.iter().enumerate().map(|(lane, spec)| {
         let of_lane: Vec<&Single> = all.iter().map(|run| &run[lane]).collect();
         LaneReplications { name: spec.name.clone(), figures: figures(&of_lane), conditions: conditions(plan, &of_lane) }
@@ -64,22 +57,50 @@ pub fn replicate(
     })
 }
 
+/// As many results as there are numbers below `count`, on so many threads, in order.
+///
+/// # Errors
+/// Of several that fail, the first one's.
+pub(super) fn each<T: Send>(
+    count: usize,
+    threads: usize,
+    one: impl Fn(usize) -> Result<T, Error> + Send + Sync,
+) -> Result<Vec<T>, Error> {
+    let all: Vec<Result<T, Error>> = if threads > 1 {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let failed = |error| Error::usage(format!("cannot start {threads} threads: {error}"));
+        pool.map_err(failed)?.install(|| (0..count).into_par_iter().map(one).collect())
+    } else {
+        (0..count).map(one).collect()
+    };
+    all.into_iter().collect()
+}
+
 /// One run; each lane's figures.
 fn single(plan: &Plan, run: u64, options: Options, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Single>, Error> {
     let mut plan = plan.clone();
     plan.traffic.seed = plan.traffic.seed.wrapping_add(run);
+    let (lanes, counts) = lanes(&plan, options, go_on)?;
+    Ok(lanes.iter().zip(counts).map(|(lane, counts)| Single { figures: of_lane(lane), counts }).collect())
+}
+
+/// What each lane of a plan did, run on one thread, without what only a report of one run tells; and
+/// its counts of the plan's conditions.
+pub(super) fn lanes(
+    plan: &Plan,
+    options: Options,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<(Vec<LaneReport>, Vec<Vec<u64>>), Error> {
     let mut traffic = Traffic::open(&plan.traffic)?;
-    let record = record_plan(&plan, traffic.start());
+    let record = record_plan(plan, traffic.start());
     let options = Options { threads: 1, ..options };
     let (spec, mut progress) = (|_: &_| serde_json::Value::Null, |_| go_on());
-    let (findings, counts) = if plan.needs_feedback() {
-        closed::findings(&plan, &mut traffic, &record, options, Vec::new(), spec, &mut progress)?
-    } else {
-        let found = open_loop(&plan, &mut traffic, record, options, Extras::default(), &mut progress, spec)?;
-        let none = plan.lanes.iter().map(|_| Vec::new()).collect();
-        (found, none)
-    };
-    Ok(findings.lanes.iter().zip(counts).map(|(lane, counts)| Single { figures: of_lane(lane), counts }).collect())
+    if plan.needs_feedback() {
+        let (found, counts) = closed::findings(plan, &mut traffic, &record, options, Vec::new(), spec, &mut progress)?;
+        return Ok((found.lanes, counts));
+    }
+    let found = open_loop(plan, &mut traffic, record, options, Extras::default(), &mut progress, spec)?;
+    Ok((found.lanes, vec![Vec::new(); plan.lanes.len()]))
 }
 
 /// The figures that are averaged.

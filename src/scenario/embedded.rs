@@ -37,13 +37,31 @@ pub const EMBEDDED: &[Embedded] = embed![
     "budget",
     "fragile-backend",
     "aws-jitter",
+    "replicas",
+    "outage",
+    "store-race",
+    "sync-interval",
+    "lease-batch",
+    "clock-skew",
+    "failover",
+    "autoscale",
+    "hammered-store",
+    "lost-expire",
+    "restart",
     "nasa",
     "llm-tokens",
 ];
 
 /// The models of published results, but for those that are among the others.
-pub const PAPERS: &[Embedded] =
-    embed!["papers/brooker-retries", "papers/brooker-collapse", "papers/hotos21", "papers/sre-throttling",];
+pub const PAPERS: &[Embedded] = embed![
+    "papers/brooker-retries",
+    "papers/brooker-collapse",
+    "papers/hotos21",
+    "papers/sre-throttling",
+    "papers/cloudflare",
+    "papers/cloudflare-azure",
+    "papers/cloudflare-worst",
+];
 
 /// Traces that embedded scenarios read.
 const DATA: &[(&str, &[u8])] = &[

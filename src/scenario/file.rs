@@ -6,7 +6,7 @@ pub use super::values::ExpectValue;
 use super::values::{
     ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, Word, WordOr,
 };
-use crate::limiter::{Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
+use crate::limiter::{Backwards, Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
 use crate::quota::{Limit, Rate};
 use crate::time::SimDuration;
 use serde::Deserialize;
@@ -270,6 +270,7 @@ pub struct TokenBucketTable {
     pub burst: Option<Spanned<u64>>,
     pub initial: Option<Spanned<CountOrWord>>,
     pub refill: Option<Word<Refill>>,
+    pub backwards: Option<Spanned<Word<Backwards>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -7,8 +7,8 @@ use super::source::ScenarioSource;
 use super::values::{CountOrWord, Text, Word};
 use crate::error::Error;
 use crate::limiter::{
-    Compare, FixedWindowSpec, GcraSpec, Initial, LeakyBucketSpec, LeakyMode, LimiterSpec, SlidingCounterSpec,
-    SlidingLogSpec, TokenBucketSpec,
+    Backwards, Compare, FixedWindowSpec, GcraSpec, Initial, LeakyBucketSpec, LeakyMode, LimiterSpec, Refill,
+    SlidingCounterSpec, SlidingLogSpec, TokenBucketSpec,
 };
 use crate::quota::{Limit, MAX_UNITS, Rate};
 use std::ops::Range;
@@ -50,6 +50,7 @@ pub fn default_limiter(algorithm: &str, limit: Limit) -> Option<LimiterSpec> {
             burst: limit.units,
             initial: Initial::Full,
             refill: Default::default(),
+            backwards: Default::default(),
         }),
         "leaky-bucket" => LimiterSpec::LeakyBucket(LeakyBucketSpec {
             rate,
@@ -253,12 +254,19 @@ impl Lanes<'_> {
                 CountOrWord::Count(tokens) => Initial::Tokens(*tokens),
             },
         };
-        Ok(LimiterSpec::TokenBucket(TokenBucketSpec {
-            rate,
-            burst,
-            initial,
-            refill: t.refill.map(word).unwrap_or_default(),
-        }))
+        let refill = t.refill.map(word).unwrap_or_default();
+        let backwards = t.backwards.as_ref().map(|stated| stated.get_ref().0).unwrap_or_default();
+        if let (Refill::Interval, Some(stated)) = (refill, &t.backwards)
+            && backwards != Backwards::Clamp
+        {
+            return Err(self.source.error(
+                stated.span(),
+                "a bucket that refills in steps counts the steps, not the time between",
+                "only with continuous refill",
+                Some("leave `refill` out, or write \"clamp\"".to_owned()),
+            ));
+        }
+        Ok(LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, initial, refill, backwards }))
     }
 
     fn leaky_bucket(&self, table: &Spanned<LeakyBucketTable>) -> Result<LimiterSpec, Error> {

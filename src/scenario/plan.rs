@@ -10,9 +10,10 @@ use super::names::{check_prose, names};
 use super::overrides::Override;
 use super::source::ScenarioSource;
 use super::traffic::Traffic;
+use super::warnings::warnings;
 use crate::error::Error;
 use crate::limiter::{LimiterSpec, Workload};
-use crate::quota::{Limit, MAX_UNITS};
+use crate::quota::Limit;
 use crate::sim::{FaultSpec, LanePlan, Population};
 use crate::time::{SimDuration, SimTime};
 use crate::traffic::{Pattern, PatternSpec, TrafficKind, TrafficPlan, TrafficSpec};
@@ -48,6 +49,8 @@ pub struct Plan {
     pub lanes: Vec<LanePlan>,
     /// What goes wrong in the world of all lanes.
     pub faults: Vec<FaultSpec>,
+    /// What is legal and most likely not meant, a line each.
+    pub warnings: Vec<String>,
     /// Events after which a lane of a closed loop is stopped.
     pub max_events: u64,
     /// Width of the bins that attempts and answers are counted in.
@@ -56,19 +59,6 @@ pub struct Plan {
     pub conditions: Vec<SpanCondition>,
     /// What is expected of them.
     pub expectations: Vec<Expectation>,
-}
-
-/// How one or more CSV files are replayed without a scenario.
-#[derive(Clone, Debug)]
-pub struct TraceOptions {
-    /// The traces.
-    pub traces: Vec<crate::traffic::TraceSpec>,
-    /// The limit.
-    pub limit: Limit,
-    /// Burst of the buckets, if not the limit's units.
-    pub burst: Option<u64>,
-    /// Algorithms, in order; none: all six.
-    pub algorithms: Vec<String>,
 }
 
 impl Plan {
@@ -117,6 +107,7 @@ impl Plan {
             column_names: vec!["key".to_owned()],
             lanes: Vec::new(),
             faults: Vec::new(),
+            warnings: Vec::new(),
             max_events: MAX_EVENTS,
             metric_bin: METRIC_BIN,
             conditions: Vec::new(),
@@ -137,6 +128,7 @@ impl Plan {
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
         Loops { source, table: &table }.apply(&mut plan)?;
+        plan.warnings = warnings(&plan);
         if let Some(stated) = &table.conditions {
             plan.conditions = conditions::Reader { source, duration, closed: plan.is_closed_loop() }.read(stated)?;
         }
@@ -147,7 +139,7 @@ impl Plan {
     }
 
     /// One lane for each algorithm.
-    fn default_lanes(&mut self, limit: Limit) {
+    pub(super) fn default_lanes(&mut self, limit: Limit) {
         let lanes = LimiterSpec::NAMES
             .iter()
             .filter_map(|name| Some(LanePlan::plain((*name).to_owned(), default_limiter(name, limit)?)));
@@ -337,86 +329,6 @@ impl Plan {
         let open_end = self.needs_feedback() && self.traffic.duration.is_none();
         let until = if open_end { SimTime::MAX } else { until };
         Workload { unit_cost: self.traffic.unit_cost(), times: (from, until), debt: false }
-    }
-
-    /// A plan to replay traces without a scenario.
-    ///
-    /// # Errors
-    /// If an algorithm is unknown or cannot be simulated with such a limit or burst.
-    pub fn for_traces(options: TraceOptions) -> Result<Self, Error> {
-        let mut title = options.traces.iter().map(|trace| trace.display.clone()).collect::<Vec<_>>().join(", ");
-        if title.len() > 120 {
-            title = format!("{} traces", options.traces.len());
-        }
-        let entries = options
-            .traces
-            .into_iter()
-            .enumerate()
-            .map(|(i, trace)| crate::traffic::TrafficSpec {
-                name: if i == 0 { "trace".to_owned() } else { format!("trace-{}", i + 1) },
-                class: None,
-                from: SimDuration::ZERO,
-                until: None,
-                kind: TrafficKind::Trace(trace),
-            })
-            .collect();
-        let mut plan = Self {
-            title,
-            about: None,
-            changed: Vec::new(),
-            limit: Some(options.limit),
-            envelope: Vec::new(),
-            traffic: TrafficPlan {
-                entries,
-                attributes: vec![String::new()],
-                columns: vec![vec![0]],
-                start: None,
-                duration: None,
-                seed: 1,
-                window: Some(options.limit.window),
-            },
-            column_names: vec!["key".to_owned()],
-            lanes: Vec::new(),
-            faults: Vec::new(),
-            max_events: MAX_EVENTS,
-            metric_bin: METRIC_BIN,
-            conditions: Vec::new(),
-            expectations: Vec::new(),
-        };
-        plan.default_lanes(options.limit);
-        if !options.algorithms.is_empty() {
-            let mut lanes = Vec::new();
-            for name in &options.algorithms {
-                match plan.lanes.iter().find(|lane| lane.name == *name) {
-                    Some(lane) if lanes.contains(lane) => {}
-                    Some(lane) => lanes.push(lane.clone()),
-                    None => return Err(unknown_algorithm(name)),
-                }
-            }
-            plan.lanes = lanes;
-        }
-        if let Some(burst) = options.burst {
-            if options.limit.units == 0 {
-                let message = "a burst with a rate of zero (from the limit) would be used up once and never come back";
-                return Err(Error::usage(message));
-            }
-            if burst > MAX_UNITS {
-                let message = format!("a burst of {burst} is more than {MAX_UNITS}, the most that is counted exactly");
-                return Err(Error::usage(message));
-            }
-            for lane in &mut plan.lanes {
-                match &mut lane.limiter {
-                    LimiterSpec::TokenBucket(spec) => spec.burst = burst,
-                    LimiterSpec::LeakyBucket(spec) => spec.capacity = burst,
-                    LimiterSpec::Gcra(spec) => spec.burst = burst,
-                    _ => {}
-                }
-                if let Some(refusal) = lane.limiter.refusal() {
-                    return Err(Error::usage(refusal));
-                }
-            }
-        }
-        Ok(plan)
     }
 }
 

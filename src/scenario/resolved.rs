@@ -65,6 +65,7 @@ pub fn lane_spec(limiter: &LimiterSpec) -> Table {
                 },
             ),
             ("refill", word(s.refill)),
+            ("backwards", word(s.backwards)),
         ]),
         LimiterSpec::LeakyBucket(s) if s.rate.units == 0 => Table::new(),
         LimiterSpec::LeakyBucket(s) => {

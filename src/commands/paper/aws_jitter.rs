@@ -1,6 +1,7 @@
 //! "Exponential Backoff And Jitter".
 
 use super::published::{Margin, Mark, Of, Panel, Paper, Published, Quantity, Shows, Vary};
+use super::rebuild::from_runs;
 
 const TIME: Quantity = Quantity { name: "completion", unit: "ms", of: Of::Mean("drain_ns"), scale: 1e6 };
 const CALLS: Quantity = Quantity { name: "calls", unit: "", of: Of::Mean("attempts"), scale: 1.0 };
@@ -47,6 +48,7 @@ pub const PAPER: Paper = Paper {
         },
         Panel { title: "Work", x: "clients", y: "calls", log: false, shows: Shows::Swept(CALLS) },
     ],
+    rebuild: from_runs,
 };
 
 /// Means of 300 runs of the original at 100 clients, then of 100 runs along its sweep.

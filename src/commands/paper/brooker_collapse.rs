@@ -1,6 +1,7 @@
 //! Congestive collapse after a spike.
 
 use super::published::{Margin, Mark, Of, Panel, Paper, Published, Quantity, Shows};
+use super::rebuild::from_runs;
 
 const STUCK: Quantity = Quantity { name: "runs stuck", unit: "%", of: Of::Share("stuck"), scale: 0.01 };
 const GOODPUT: Quantity = Quantity { name: "goodput after 60 s", unit: "/s", of: Of::Rate("stuck"), scale: 1.0 };
@@ -42,4 +43,5 @@ pub const PAPER: Paper = Paper {
         },
         Panel { title: "Sent", x: "time (s)", y: "attempts (1/s)", log: false, shows: Shows::Course("attempts") },
     ],
+    rebuild: from_runs,
 };

@@ -1,6 +1,7 @@
 //! "Fixing retries with token buckets and circuit breakers".
 
 use super::published::{Margin, Mark, Of, Panel, Paper, Published, Quantity, Shows, Vary};
+use super::rebuild::from_runs;
 
 const SUCCESS: Quantity = Quantity { name: "success", unit: "%", of: Of::Mean("success_share"), scale: 0.01 };
 const LOAD: Quantity = Quantity { name: "load", unit: "x", of: Of::Mean("amplification"), scale: 1.0 };
@@ -43,6 +44,7 @@ pub const PAPER: Paper = Paper {
             shows: Shows::Swept(LOAD),
         },
     ],
+    rebuild: from_runs,
 };
 
 const PUBLISHED: &[Published] = &[

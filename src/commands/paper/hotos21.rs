@@ -1,6 +1,7 @@
 //! The retry example of "Metastable Failures in Distributed Systems".
 
 use super::published::{Margin, Mark, Of, Panel, Paper, Published, Quantity, Shows, Vary};
+use super::rebuild::from_runs;
 
 const LOAD: Quantity = Quantity { name: "load at the end", unit: "/s", of: Of::Rate("held"), scale: 1.0 };
 const GOODPUT: Quantity = Quantity { name: "goodput at the end", unit: "/s", of: Of::Rate("recovered"), scale: 1.0 };
@@ -53,4 +54,5 @@ pub const PAPER: Paper = Paper {
             shows: Shows::Swept(LOAD),
         },
     ],
+    rebuild: from_runs,
 };

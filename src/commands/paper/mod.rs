@@ -3,6 +3,7 @@
 mod aws_jitter;
 mod brooker_collapse;
 mod brooker_retries;
+mod cloudflare;
 mod hotos21;
 mod published;
 mod rebuild;
@@ -19,14 +20,20 @@ use crate::faces::svg;
 use crate::faces::text::{TextOptions, paper as paper_text};
 use crate::scenario::{Plan, ScenarioSource, closest};
 use published::Paper;
-use rebuild::{Ask, rebuild};
+use rebuild::Ask;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// All papers.
-const PAPERS: [&Paper; 5] =
-    [&aws_jitter::PAPER, &brooker_retries::PAPER, &brooker_collapse::PAPER, &hotos21::PAPER, &sre_throttling::PAPER];
+const PAPERS: [&Paper; 6] = [
+    &aws_jitter::PAPER,
+    &brooker_retries::PAPER,
+    &brooker_collapse::PAPER,
+    &hotos21::PAPER,
+    &sre_throttling::PAPER,
+    &cloudflare::PAPER,
+];
 
 /// Names of the papers, and what each shows.
 pub fn list() -> Result<Vec<(String, String)>, Error> {
@@ -65,7 +72,7 @@ pub fn paper(args: &PaperArgs) -> Result<u8, Error> {
     let file = args.output.as_ref().map(|path| OutputFile::create(path)).transpose()?;
     let interrupted = interrupt_flag();
     let progress = Mutex::new(Progress::of_runs(args.quiet, total));
-    let report = rebuild(paper, &ask, options, &|done| {
+    let report = (paper.rebuild)(paper, &ask, options, &|done| {
         progress.lock().unwrap_or_else(PoisonError::into_inner).tick(done);
         !interrupted.load(Ordering::Relaxed)
     });

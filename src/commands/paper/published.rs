@@ -1,5 +1,6 @@
 //! What a published result is made of.
 
+use super::rebuild::Rebuild;
 use crate::scenario::embedded;
 
 /// A published result, and how it is rebuilt.
@@ -18,6 +19,8 @@ pub struct Paper {
     pub published: &'static [Published],
     /// Its picture.
     pub panels: &'static [Panel],
+    /// What makes a report of it.
+    pub rebuild: Rebuild,
 }
 
 impl Paper {
@@ -73,6 +76,8 @@ pub enum Mark {
     Run,
     /// Second-hand.
     Second,
+    /// Proven.
+    Proof,
 }
 
 impl Mark {
@@ -81,6 +86,7 @@ impl Mark {
         match self {
             Self::Run => "run",
             Self::Second => "2nd",
+            Self::Proof => "proof",
         }
     }
 }

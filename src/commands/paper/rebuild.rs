@@ -43,11 +43,19 @@ impl Ask<'_> {
     }
 }
 
-/// Runs a paper's model at each point.
+/// Makes a report of a paper; is told how many runs are done, and may be ended by `false`.
+pub type Rebuild = fn(&'static Paper, &Ask<'_>, Options, &(dyn Fn(u64) -> bool + Sync)) -> Result<PaperReport, Error>;
+
+/// A change of a scenario.
+pub fn set(path: &str, value: impl Into<String>) -> Override {
+    Override::Set { path: path.split('.').map(str::to_owned).collect(), value: value.into() }
+}
+
+/// Runs a paper's model many times at each point.
 ///
 /// # Errors
 /// If a point is unknown or a run fails.
-pub fn rebuild(
+pub fn from_runs(
     paper: &'static Paper,
     ask: &Ask<'_>,
     options: Options,
@@ -55,12 +63,11 @@ pub fn rebuild(
 ) -> Result<PaperReport, Error> {
     let source = ScenarioSource::load(paper.model())?;
     let points = ask.points(paper)?;
-    let set = |path: &str, value: String| Override::Set { path: path.split('.').map(str::to_owned).collect(), value };
     let mut found: Vec<(&'static str, Replications)> = Vec::new();
     let mut title = String::new();
     for (i, at) in points.into_iter().enumerate() {
         let mut overrides: Vec<Override> = ask.seed.iter().map(|seed| set("seed", seed.to_string())).collect();
-        overrides.extend(paper.vary.as_ref().map(|vary| set(vary.path, at.to_owned())));
+        overrides.extend(paper.vary.as_ref().map(|vary| set(vary.path, at)));
         let plan = Plan::new(&source, &overrides)?;
         let before = i as u64 * ask.runs;
         found.push((at, runner::replicate(&plan, ask.runs, options, &|done| progress(before + done))?));
@@ -70,16 +77,23 @@ pub fn rebuild(
     Ok(PaperReport {
         paper: paper.name,
         model: paper.model(),
+        further_models: Vec::new(),
         title,
         source: paper.source,
         quirks: paper.quirks.to_vec(),
         runs: ask.runs,
         first_seed: found.first().map_or(0, |(_, found)| found.first_seed),
         varied: paper.vary.as_ref().map(|vary| vary.what),
-        misses: rows.iter().filter(|row| !row.agrees).count(),
+        whose: "lane",
+        misses: misses(&rows),
         rows,
         panels: paper.panels.iter().map(|spec| panel(paper, spec, &found)).collect(),
     })
+}
+
+/// How many rows do not agree.
+pub fn misses(rows: &[PaperRow]) -> usize {
+    rows.iter().filter(|row| row.agrees == Some(false)).count()
 }
 
 /// A figure with the standard error of its mean and the deviation of one run.
@@ -138,17 +152,19 @@ fn row(published: &super::published::Published, found: &[(&'static str, Replicat
         figure: quantity.name,
         unit: quantity.unit,
         mark: published.mark.name(),
-        published: published.value,
+        published: Some(published.value),
+        below: false,
         decimals: published.decimals,
         found: mean,
+        found_decimals: published.decimals + 1,
         error,
         tolerance,
-        agrees: (mean - published.value).abs() <= tolerance,
+        agrees: Some((mean - published.value).abs() <= tolerance),
     })
 }
 
 /// The number that a value of what is varied begins with.
-fn number(at: &str) -> f64 {
+pub fn number(at: &str) -> f64 {
     at.split('/').next().and_then(|number| number.parse().ok()).unwrap_or(0.0)
 }
 
@@ -174,7 +190,15 @@ fn panel(paper: &'static Paper, spec: &'static Panel, found: &[(&'static str, Re
         };
         PaperSeries { name, found, published }
     });
-    PaperPanel { title: spec.title, x: spec.x, y: spec.y, log: spec.log, series: series.collect() }
+    PaperPanel {
+        title: spec.title,
+        x: spec.x,
+        y: spec.y,
+        log: spec.log,
+        log_x: false,
+        level: None,
+        series: series.collect(),
+    }
 }
 
 /// Rates in the middle of their spans: the conditions that are named `FIGURE-…`.

@@ -1,6 +1,7 @@
 //! Adaptive throttling, "Handling Overload".
 
 use super::published::{Margin, Mark, Of, Panel, Paper, Published, Quantity, Shows, Vary};
+use super::rebuild::from_runs;
 
 const REACH: Quantity = Quantity { name: "reach the backend", unit: "/s", of: Of::Rate("reach"), scale: 1.0 };
 const ACCEPTED: Quantity = Quantity { name: "accepted", unit: "/s", of: Of::Rate("accepted"), scale: 1.0 };
@@ -58,4 +59,5 @@ pub const PAPER: Paper = Paper {
             shows: Shows::Swept(ACCEPTED),
         },
     ],
+    rebuild: from_runs,
 };

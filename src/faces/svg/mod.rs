@@ -25,7 +25,9 @@ mod panel;
 mod paper;
 mod row;
 mod score;
+mod sweep;
 mod tallies;
+mod ticks;
 mod words;
 
 use crate::faces::format::{count, title};
@@ -38,6 +40,7 @@ use panel::Panel;
 pub use paper::paper;
 use row::{Axes, LINE, NAME, Row};
 use score::Scale;
+pub use sweep::sweep;
 
 /// Space left of everything.
 const MARGIN: i32 = 32;
@@ -70,11 +73,11 @@ pub fn sheet(report: &Report, sheet: &Sheet) -> String {
     if report.offered.requests > 0 && closed {
         let layout = closed::Layout::new(report, &panels);
         let svg = drawn(layout.height, |painter| layout.draw(painter));
-        return accessible(&svg, report, layout.height, &closed::description(report));
+        return accessible(&svg, "sheet", layout.height, &title(report), &closed::description(report));
     }
     let layout = Layout::new(report, &panels);
     let svg = drawn(layout.height, |painter| layout.draw(painter));
-    accessible(&svg, report, layout.height, &words::description(report))
+    accessible(&svg, "sheet", layout.height, &title(report), &words::description(report))
 }
 
 /// A sheet of this height.
@@ -86,17 +89,18 @@ fn drawn(height: i32, draw: impl FnOnce(&Painter<'_>)) -> String {
     svg
 }
 
-/// The opening tag with the size at which the sheet is shown, a title and a description.
-fn accessible(svg: &str, report: &Report, height: i32, description: &str) -> String {
+/// The opening tag with the size at which a picture is shown, a title and a description, whose ids
+/// begin with `id`.
+fn accessible(svg: &str, id: &str, height: i32, title: &str, description: &str) -> String {
     let escape = |text: &str| clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let shapes = svg.split_once('\n').map_or("", |(_, shapes)| shapes);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         aria-labelledby=\"sheet-title sheet-desc\" stroke-linejoin=\"round\">\n\
-         <title id=\"sheet-title\">{}</title>\n<desc id=\"sheet-desc\">{}</desc>\n{shapes}",
+         aria-labelledby=\"{id}-title {id}-desc\" stroke-linejoin=\"round\">\n\
+         <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{shapes}",
         WIDTH / 2,
         height / 2,
-        escape(&title(report)),
+        escape(title),
         escape(description),
     )
 }

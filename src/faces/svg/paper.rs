@@ -1,10 +1,10 @@
 //! The counterpart of a published figure: a line for each lane, and a dot where a figure was published.
 
-use super::measure::{Font, clean};
+use super::accessible;
+use super::measure::Font;
 use super::paint::{Anchor, Color, Painter, Point, WIDTH, palette};
+use super::ticks::{label, ticks};
 use crate::report::{PaperPanel, PaperReport};
-use plotters::coord::ranged1d::{BoldPoints, Ranged};
-use plotters::coord::types::RangedCoordf64;
 
 const TITLE: Font = Font::bold(32);
 const HEAD: Font = Font::bold(26);
@@ -16,6 +16,8 @@ const NUMBERS: i32 = 130;
 const TOP: i32 = 190;
 const BOTTOM: i32 = 760;
 const HEIGHT: i32 = 1000;
+/// Between two labels at least.
+const LABEL_GAP: i32 = 14;
 
 /// Colours of lines, told apart by lightness too.
 const LINES: [Color; 5] = [
@@ -46,19 +48,13 @@ pub fn paper(report: &PaperReport) -> String {
         legend(&painter, report);
         painter.finish();
     }
-    let escape = |text: &str| clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let shapes = svg.split_once('\n').map_or("", |(_, shapes)| shapes);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-labelledby=\"paper-title paper-desc\" stroke-linejoin=\"round\">\n\
-         <title id=\"paper-title\">{}</title>\n<desc id=\"paper-desc\">{} of {} published figures agree; after {}.</desc>\n{shapes}",
-        WIDTH / 2,
-        HEIGHT / 2,
-        escape(&report.title),
-        report.rows.len() - report.misses,
-        report.rows.len(),
-        escape(report.source),
-    )
+    let compared = report.rows.iter().filter(|row| row.agrees.is_some()).count();
+    let description = format!(
+        "{} of {compared} figures that can be compared agree; after {}.",
+        compared - report.misses,
+        report.source
+    );
+    accessible(&svg, "paper", HEIGHT, &report.title, &description)
 }
 
 fn colour(i: usize) -> Color {
@@ -84,6 +80,17 @@ fn legend(painter: &Painter<'_>, report: &PaperReport) {
         x += SMALL.width(&lines) + 60;
         painter.dot((x, y - 8), 9, palette::SOFT);
         painter.text((x + 20, y), SMALL, palette::SOFT, Anchor::Start, "published");
+        x += 20 + SMALL.width("published");
+    } else {
+        x += SMALL.width(&lines);
+    }
+    let mut levels: Vec<&str> = report.panels.iter().filter_map(|panel| Some(panel.level.as_ref()?.name)).collect();
+    levels.dedup();
+    if !levels.is_empty() {
+        x += 60;
+        painter.dashes((x, x + 62), y - 8, palette::INK);
+        let text = format!("published, on other traffic: {}", levels.join("; "));
+        painter.text((x + 74, y), SMALL, palette::SOFT, Anchor::Start, &text);
     }
 }
 
@@ -94,6 +101,7 @@ struct Axes {
     x: (f64, f64),
     y: (f64, f64),
     log: bool,
+    log_x: bool,
 }
 
 impl Axes {
@@ -106,19 +114,21 @@ impl Axes {
         };
         let (low, high) = bounds(&mut points().map(|(x, _)| *x));
         let x = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
-        let (low, high) = bounds(&mut points().map(|(_, y)| *y));
+        let (low, high) = bounds(&mut points().map(|(_, y)| *y).chain(panel.level.iter().map(|level| level.value)));
         let y = if panel.log {
             (10_f64.powf(libm::log10(low.max(1e-9)).floor()), high.max(1e-9) * 1.5)
         } else {
             (0.0, if high > 0.0 { high * 1.08 } else { 1.0 })
         };
-        Self { left, right, x, y, log: panel.log }
+        Self { left, right, x, y, log: panel.log, log_x: panel.log_x }
     }
 
     fn at(&self, (x, y): (f64, f64)) -> Point {
-        let share = (x - self.x.0) / (self.x.1 - self.x.0);
-        let scale = |value: f64| if self.log { libm::log10(value.max(1e-9)) } else { value };
-        let height = (scale(y) - scale(self.y.0)) / (scale(self.y.1) - scale(self.y.0));
+        let part = |value: f64, (low, high): (f64, f64), log: bool| {
+            let scale = |value: f64| if log { libm::log10(value.max(1e-9)) } else { value };
+            (scale(value) - scale(low)) / (scale(high) - scale(low))
+        };
+        let (share, height) = (part(x, self.x, self.log_x), part(y, self.y, self.log));
         let place =
             |from: i32, until: i32, share: f64| from + (f64::from(until - from) * share.clamp(0.0, 1.0)).round() as i32;
         (place(self.left, self.right, share), place(BOTTOM, TOP, height))
@@ -133,6 +143,16 @@ impl Axes {
         ticks(self.y, 7)
     }
 
+    /// Values that are labelled along it.
+    fn places(&self) -> Vec<f64> {
+        if !self.log_x {
+            return ticks(self.x, 8);
+        }
+        let powers = libm::log10(self.x.0.max(1e-9)).floor() as i32..=libm::log10(self.x.1.max(1e-9)).floor() as i32;
+        let values = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
+        values.filter(|value| (self.x.0..=self.x.1).contains(value)).collect()
+    }
+
     fn draw(&self, painter: &Painter<'_>, panel: &PaperPanel) {
         painter.text((self.left, TOP - 50), HEAD, palette::INK, Anchor::Start, panel.title);
         painter.text((self.left, TOP - 18), SMALL, palette::SOFT, Anchor::Start, panel.y);
@@ -141,14 +161,23 @@ impl Axes {
             painter.line(&[(self.left, y), (self.right, y)], palette::FAINT, 2);
             painter.text((self.left - 14, y + 8), SMALL, palette::SOFT, Anchor::End, &label(level));
         }
-        for x in ticks(self.x, 8) {
+        let mut free = i32::MIN;
+        for x in self.places() {
             let (place, _) = self.at((x, self.y.0));
             painter.line(&[(place, BOTTOM), (place, BOTTOM + 8)], palette::RULE, 2);
-            painter.text((place, BOTTOM + 38), SMALL, palette::SOFT, Anchor::Middle, &label(x));
+            let (text, half) = (label(x), SMALL.width(&label(x)) / 2);
+            if place - half >= free {
+                painter.text((place, BOTTOM + 38), SMALL, palette::SOFT, Anchor::Middle, &text);
+                free = place + half + LABEL_GAP;
+            }
         }
         let middle = (self.left + self.right) / 2;
         painter.text((middle, BOTTOM + 82), SMALL, palette::SOFT, Anchor::Middle, panel.x);
         painter.line(&[(self.left, TOP), (self.left, BOTTOM), (self.right, BOTTOM)], palette::RULE, 2);
+        if let Some(level) = &panel.level {
+            let (_, y) = self.at((self.x.0, level.value));
+            painter.dashes((self.left, self.right), y, palette::INK);
+        }
         for (i, series) in panel.series.iter().enumerate() {
             let line: Vec<Point> = series.found.iter().map(|point| self.at(*point)).collect();
             painter.line(&line, colour(i), 5);
@@ -159,20 +188,5 @@ impl Axes {
                 painter.dot(self.at(*point), 9, colour(i));
             }
         }
-    }
-}
-
-/// Round values within a range, at most so many.
-fn ticks((low, high): (f64, f64), most: usize) -> Vec<f64> {
-    RangedCoordf64::from(low..high).key_points(BoldPoints(most))
-}
-
-/// A value in as few digits as it has.
-fn label(value: f64) -> String {
-    let text = format!("{value:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    match text.parse::<u128>() {
-        Ok(whole) => crate::faces::format::count(whole),
-        Err(_) => text.to_owned(),
     }
 }

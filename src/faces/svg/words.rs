@@ -135,6 +135,7 @@ pub fn rule(lane: &LaneReport) -> String {
         ("oldest", "weighted"),
         ("initial", "full"),
         ("refill", "continuous"),
+        ("backwards", "clamp"),
         ("count-denied", "false"),
     ] {
         if let Some(value) = knob(name).filter(|value| value != default) {

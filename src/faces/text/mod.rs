@@ -1,17 +1,20 @@
 //! The report as text: offer, verdict, strips, table, and what happened.
 
 mod comeback;
+mod deployed;
 mod paper;
 mod refused;
 mod replications;
 mod spans;
 mod story;
 mod strip;
+mod sweep;
 mod table;
 
 pub use paper::paper;
 pub use replications::replications;
 pub use story::{story, verdict};
+pub use sweep::sweep;
 
 use super::format::{Clock, count, date, duration, padded, title};
 use crate::report::Report;
@@ -83,7 +86,22 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         out.push('\n');
         strip::strips(&mut out, report, width, &styles);
         out.push('\n');
-        table::table(&mut out, report, width, &table::DECISIONS);
+        let fleet = report.lanes.iter().any(|lane| lane.fleet.is_some());
+        let tables = [&table::DECISIONS, &table::DEPLOYED];
+        // Where something goes wrong, what came of it comes first.
+        let tables = if deployed::has_faults(report) { [tables[1], tables[0]] } else { tables };
+        for kind in tables.into_iter().filter(|kind| fleet || !std::ptr::eq(*kind, &table::DEPLOYED)) {
+            table::table(&mut out, report, width, kind);
+            if std::ptr::eq(kind, &table::DEPLOYED) {
+                paragraph(&mut out, deployed::LEGEND, width, "  ");
+            }
+            if fleet {
+                out.push('\n');
+            }
+        }
+        if fleet && out.ends_with("\n\n") {
+            out.pop();
+        }
         if report.lanes.iter().any(|lane| lane.closed.is_some()) {
             out.push('\n');
             table::table(&mut out, report, width, &table::REQUESTS);
@@ -97,6 +115,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
     for sentence in story(report) {
         paragraph(&mut out, &sentence, width, "  ");
     }
+    section(&mut out, "Replicas: admitted of what they met", deployed::replicas(report, width), &styles);
     section(&mut out, "Most refused", refused::refused(report, width), &styles);
     out.push('\n');
     out.push_str(&styled(styles.title, "Settings"));
@@ -221,6 +240,7 @@ fn notes(report: &Report) -> Vec<String> {
     if report.limit.is_none() {
         notes.push("no limit stated, so there is no peak and no sliding log to measure against".to_owned());
     }
+    notes.extend(report.warnings.iter().map(|warning| format!("note: {warning}")));
     notes
 }
 
@@ -244,7 +264,7 @@ fn settings(out: &mut String, report: &Report, width: usize, styles: &Styles) {
         if let Some(tick) = lane.clock_resolution_ns {
             knobs.push(format!("clock-resolution {}", span(tick)));
         }
-        for part in ["client", "response", "backend"] {
+        for part in ["deployment", "client", "response", "backend"] {
             let stated = report.scenario.pointer(&format!("/lane/{i}/{part}"));
             knobs.extend(stated.map(|stated| format!("{part} {}", inline(stated))));
         }

@@ -1,6 +1,6 @@
 //! Why the lanes differ, in sentences whose every number is a figure of the report.
 
-use super::{comeback, plural, span};
+use super::{comeback, deployed, plural, span};
 use crate::faces::format::{Clock, count, duration, ratio};
 use crate::report::{Disagreement, LaneReport, LevelReport, Report};
 
@@ -111,7 +111,16 @@ pub fn story(report: &Report) -> Vec<String> {
         return vec!["Nothing arrived, so nothing was decided: 0 requests.".to_owned()];
     }
     // In the order they are told, each with its rank: of too many, the last ranks are left out.
-    let mut sentences: Vec<(u8, String)> = Vec::new();
+    let mut sentences: Vec<(u8, String)> = deployed::sentences(report);
+    if !sentences.is_empty() {
+        sentences.extend([5, 7].into_iter().zip(exceeded(report)));
+        sentences.extend(wronged(report).map(|text| (3, text)));
+        if report.lanes.iter().any(|lane| lane.closed.is_some()) {
+            sentences.extend(comeback::sentences(report).into_iter().map(|text| (6, text)));
+        }
+        sentences.extend([7, 8].into_iter().zip(agreement(report)));
+        return shortened(sentences);
+    }
     if report.lanes.iter().any(|lane| lane.closed.is_some()) {
         sentences.extend(comeback::sentences(report).into_iter().map(|text| (0, text)));
         sentences.extend([5, 7].into_iter().zip(exceeded(report)));

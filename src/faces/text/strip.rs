@@ -25,7 +25,7 @@ fn rows(cells: &[Cell]) -> usize {
 /// What stands beside a strip, and whether it is alarming: the peak, or, where clients come back, how
 /// often they do.
 fn figure(lane: &LaneReport) -> Option<(String, bool)> {
-    if let Some(closed) = &lane.closed {
+    if let Some(closed) = lane.closed.as_ref().filter(|_| lane.fleet.is_none()) {
         // A run that did not recover is; one that was always well is not.
         let tries = closed.amplification?;
         let places = usize::from(tries < 100.0) + usize::from(tries < 10.0);

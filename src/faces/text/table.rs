@@ -3,7 +3,7 @@
 use super::strip::NAME_WIDTH;
 use super::wait;
 use crate::faces::format::{count, duration, fit, ratio};
-use crate::report::{LaneReport, LoopReport, Report};
+use crate::report::{FleetReport, LaneReport, LoopReport, Report, StoreReport};
 use comfy_table::{CellAlignment, Table};
 use unicode_width::UnicodeWidthStr;
 
@@ -15,13 +15,21 @@ pub struct Layouts {
     columns: &'static [Column],
     /// How it is squeezed into its width, from comfortable to cramped.
     layouts: [Layout; 5],
+    /// Whether it shows columns in which nothing stands.
+    keeps_empty: bool,
 }
 
 /// What the limiters did.
-pub const DECISIONS: Layouts = Layouts { columns: &COLUMNS, layouts: layouts(&["B/key"], &["B/key", "p99 wait"]) };
+pub static DECISIONS: Layouts =
+    Layouts { columns: &COLUMNS, layouts: layouts(&["B/key"], &["B/key", "p99 wait"]), keeps_empty: true };
+
+/// What replicas and store did.
+pub static DEPLOYED: Layouts =
+    Layouts { columns: &DEPLOYED_COLUMNS, layouts: layouts(&["p99"], &["p99", "ops"]), keeps_empty: false };
 
 /// What became of the requests of a closed loop.
-pub const REQUESTS: Layouts = Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "last"]) };
+pub const REQUESTS: Layouts =
+    Layouts { columns: &LOOP_COLUMNS, layouts: layouts(&["clumps"], &["clumps", "last"]), keeps_empty: true };
 
 const COLUMNS: [Column; 9] = [
     ("allowed", |lane| count(u128::from(lane.allowed))),
@@ -43,6 +51,35 @@ const COLUMNS: [Column; 9] = [
         let bytes = lane.state.bytes_per_key;
         if bytes.fract() == 0.0 { count(bytes as u128) } else { format!("{bytes:.1}") }
     }),
+];
+
+/// A figure of a deployment.
+fn of_fleet(lane: &LaneReport, figure: impl Fn(&FleetReport) -> Option<String>) -> String {
+    lane.fleet.as_ref().and_then(figure).unwrap_or_else(|| "-".to_owned())
+}
+
+/// A figure of a store.
+fn of_store(lane: &LaneReport, figure: impl Fn(&StoreReport) -> Option<String>) -> String {
+    of_fleet(lane, |fleet| fleet.store.as_ref().and_then(&figure))
+}
+
+fn lasting(nanos: u64) -> String {
+    if nanos == 0 { "0".to_owned() } else { duration(u128::from(nanos)) }
+}
+
+const DEPLOYED_COLUMNS: [Column; 8] = [
+    ("over", |lane| lane.over_admitted.map_or("-".to_owned(), |units| count(u128::from(units)))),
+    ("backend over", |lane| of_fleet(lane, |fleet| fleet.backend_overload_ns.map(lasting))),
+    ("refused", |lane| lane.false_denials.map_or("-".to_owned(), |refused| count(u128::from(refused)))),
+    ("time over", |lane| of_fleet(lane, |fleet| fleet.over_limit_ns.map(lasting))),
+    ("of bound", |lane| match lane.peak.as_ref().map(|peak| (peak.units, peak.bound)) {
+        Some((units, Some(bound))) if bound > 0 => format!("{:.0}%", units as f64 / bound as f64 * 100.0),
+        Some((_, None)) => "?".to_owned(),
+        _ => "-".to_owned(),
+    }),
+    ("ops", |lane| of_store(lane, |store| Some(format!("{:.2}", store.per_request)))),
+    ("p99", |lane| of_store(lane, |store| store.latency_ns.p99.map(lasting))),
+    ("without", |lane| of_store(lane, |store| Some(count(u128::from(store.decided_without))))),
 ];
 
 /// A figure of a closed loop.
@@ -99,7 +136,10 @@ struct Layout {
 
 /// A heading; a cramped table has those of two words in two lines.
 fn heading(name: &str, layout: &Layout) -> String {
-    if layout.groups { name.to_owned() } else { name.replace("p99 wait", "p99\nwait") }
+    if layout.groups {
+        return name.to_owned();
+    }
+    name.replace("p99 wait", "p99\nwait").replace("backend over", "backend\nover").replace("time over", "time\nover")
 }
 
 /// The narrowest that lane names are cut to.
@@ -107,11 +147,12 @@ const NARROWEST_NAME: usize = 12;
 
 /// Writes the table: a row a lane, within `width`.
 pub fn table(out: &mut String, report: &Report, width: usize, kind: &Layouts) {
-    let Layouts { columns: all, layouts } = kind;
+    let Layouts { columns: all, layouts, .. } = kind;
     let longest = report.lanes.iter().map(|lane| lane.name.width()).max().unwrap_or(0).clamp(4, NAME_WIDTH);
+    let known = |(_, figure): &Column| kind.keeps_empty || report.lanes.iter().any(|lane| figure(lane) != "-");
     let lay_out = |layout: &Layout| {
         let columns: Vec<Column> =
-            all.iter().copied().filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
+            all.iter().copied().filter(known).filter(|(heading, _)| !layout.left_out.contains(heading)).collect();
         let cell = |text: String| if layout.groups { text } else { text.replace(',', "") };
         let rows: Vec<Vec<String>> =
             report.lanes.iter().map(|lane| columns.iter().map(|(_, figure)| cell(figure(lane))).collect()).collect();

@@ -145,6 +145,12 @@ impl Condition {
                 "state a `client` or a `backend` for the lane; see `rlsim explain client`".to_owned(),
             ));
         }
+        if figure.needs_deployment() && !plan.is_deployed() {
+            return Err((
+                "where every lane is one process there is no such figure".to_owned(),
+                "state a `deployment` for a lane; see `rlsim explain deployment`".to_owned(),
+            ));
+        }
         let operand = match other_lane(rest, lane, figure, plan)? {
             Some(operand) => operand,
             None if kind.is_word() => word(rest, figure, lane, plan)?,

@@ -1,7 +1,7 @@
 //! The figures that may be expected: their names, what can be compared with each, and where each
 //! stands in a report.
 
-use crate::report::{ClassReport, LaneReport, LoopReport};
+use crate::report::{ClassReport, FleetReport, LaneReport, LoopReport, StoreReport};
 use crate::scenario::diagnose::closest;
 use crate::scenario::plan::Plan;
 use crate::time::SimDuration;
@@ -90,14 +90,16 @@ enum Absent {
     InOpenLoop,
     /// The same, and sometimes in a closed one.
     OftenInOpenLoop,
+    /// Where every lane is one process, and sometimes elsewhere.
+    Undeployed,
 }
 
 const fn entry(name: &'static str, kind: Kind, absent: Absent, read: fn(&LaneReport) -> Found) -> Entry {
     Entry { name, kind, absent, read }
 }
 
-static ENTRIES: [Entry; 55] = {
-    use Absent::{InOpenLoop, Never, OftenInOpenLoop, Sometimes, WithoutLimit};
+static ENTRIES: [Entry; 65] = {
+    use Absent::{InOpenLoop, Never, OftenInOpenLoop, Sometimes, Undeployed, WithoutLimit};
     use Kind::{Attempts, Instant, Real, Span, Whole};
     [
         entry("algorithm", Kind::Algorithm, Never, |lane| Found::text(Some(lane.algorithm))),
@@ -170,12 +172,34 @@ static ENTRIES: [Entry; 55] = {
         entry("jain", Real, OftenInOpenLoop, |lane| real_of_loop(lane, |l| l.jain)),
         entry("overloaded-bins", Whole, InOpenLoop, |lane| of_loop(lane, |l| Some(l.overloaded_bins))),
         entry("recovered-ns", Instant, OftenInOpenLoop, |lane| of_loop(lane, |l| l.recovered_ns)),
+        entry("over-admitted", Whole, WithoutLimit, |lane| Found::whole(lane.over_admitted)),
+        entry("under-admitted", Whole, WithoutLimit, |lane| Found::whole(lane.under_admitted)),
+        entry("over-limit-ns", Span, Undeployed, |lane| of_fleet(lane, |fleet| fleet.over_limit_ns)),
+        entry("backend-overload-ns", Span, Undeployed, |lane| of_fleet(lane, |fleet| fleet.backend_overload_ns)),
+        entry("store.operations", Whole, Undeployed, |lane| of_store(lane, |store| Some(store.operations))),
+        entry("store.per-request", Real, Undeployed, |lane| {
+            Found::real(lane.fleet.as_ref().and_then(|fleet| fleet.store.as_ref()).map(|store| store.per_request))
+        }),
+        entry("store.latency-ns.p50", Span, Undeployed, |lane| of_store(lane, |store| store.latency_ns.p50)),
+        entry("store.latency-ns.p99", Span, Undeployed, |lane| of_store(lane, |store| store.latency_ns.p99)),
+        entry("store.unavailable-ns", Span, Undeployed, |lane| of_store(lane, |store| Some(store.unavailable_ns))),
+        entry("store.decided-without", Attempts, Undeployed, |lane| {
+            of_store(lane, |store| Some(store.decided_without))
+        }),
         entry("fingerprint", Kind::Fingerprint, Never, |lane| Found::text(Some(&lane.fingerprint))),
     ]
 };
 
 fn of_loop(lane: &LaneReport, figure: fn(&LoopReport) -> Option<u64>) -> Found {
     Found::whole(lane.closed.as_ref().and_then(figure))
+}
+
+fn of_fleet(lane: &LaneReport, figure: fn(&FleetReport) -> Option<u64>) -> Found {
+    Found::whole(lane.fleet.as_ref().and_then(figure))
+}
+
+fn of_store(lane: &LaneReport, figure: fn(&StoreReport) -> Option<u64>) -> Found {
+    Found::whole(lane.fleet.as_ref().and_then(|fleet| fleet.store.as_ref()).and_then(figure))
 }
 
 fn real_of_loop(lane: &LaneReport, figure: fn(&LoopReport) -> Option<f64>) -> Found {
@@ -355,6 +379,11 @@ impl Figure {
     /// Whether a report says nothing of it in an open loop.
     pub fn needs_closed_loop(&self) -> bool {
         matches!(self, Self::Plain(entry) if matches!(entry.absent, Absent::InOpenLoop | Absent::OftenInOpenLoop))
+    }
+
+    /// Whether a report says nothing of it where every lane is one process.
+    pub fn needs_deployment(&self) -> bool {
+        matches!(self, Self::Plain(entry) if entry.absent == Absent::Undeployed)
     }
 
     /// What a lane's report says.

@@ -4,6 +4,7 @@ mod condition;
 mod figure;
 
 pub use figure::names as figure_names;
+pub(super) use figure::{Figure, Found, Kind};
 
 use super::diagnose::closest;
 use super::file::{ExpectTable, ExpectValue};
@@ -12,7 +13,6 @@ use super::source::ScenarioSource;
 use crate::error::Error;
 use crate::report::{LaneReport, Report};
 use condition::{Condition, accepted};
-use figure::Figure;
 use std::fmt;
 use std::ops::Range;
 use toml::Spanned;

@@ -7,7 +7,7 @@
 
 use super::{CentralSpec, Change, DeploymentSpec, HybridSpec, LocalSpec, Operation, Routing, Schedule, Scheme, Share};
 use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec};
-use crate::limiter::{Initial, LimiterSpec, Refill, TokenBucketSpec};
+use crate::limiter::{LimiterSpec, Refill, TokenBucketSpec};
 use crate::sim::lane::LanePlan;
 use crate::time::SimDuration;
 
@@ -20,8 +20,8 @@ pub struct Measured {
     pub in_flight: u64,
     /// The largest cost of one attempt.
     pub largest_cost: u64,
-    /// The most units of one key that one replica was offered in the time in which others do not hear of
-    /// them.
+    /// The most units of one key that one replica, or the store, was offered in the time in which others do
+    /// not hear of them.
     pub offered: u64,
     /// For each span, the most units of one key that were decided without the store in it.
     pub unanswered: Vec<(SimDuration, u64)>,
@@ -51,10 +51,17 @@ fn windows(limiter: &LimiterSpec, span: SimDuration) -> u128 {
 }
 
 impl DeploymentSpec {
-    /// How long a replica does not hear of what others admit, if that matters: a round, and the longest
-    /// time for which rounds fail.
+    /// How long who decides does not hear of what others admit, if that matters: a round, and the longest
+    /// time for which rounds fail; or how far a store is read behind itself, and the way to it.
     #[must_use]
     pub fn staleness(&self, schedule: &Schedule) -> Option<SimDuration> {
+        if let Self::Central(CentralSpec { link, .. }) = self {
+            let behind = schedule.changes().iter().filter_map(|(_, change)| match change {
+                Change::Lag(by) => Some(SimDuration::from_nanos(*by)),
+                _ => None,
+            });
+            return Some(plus(behind.max()?, link.timeout.or(link.round_trip.longest())?));
+        }
         let Self::Hybrid(HybridSpec { scheme: Scheme::Sync { every, push, pull, .. }, .. }) = self else { return None };
         let spans = schedule.down().iter().chain(schedule.cut().iter().map(|(span, _)| span));
         let outage = spans.map(|(from, until)| until - from).sum::<u64>();
@@ -99,18 +106,21 @@ impl DeploymentSpec {
                     }
                     Operation::GetSet => stalled(&lane.limiter, reach, u128::from(measured.in_flight)),
                 };
-                let lost = self.lost(lane, schedule, racing, measured);
+                let lost = self.lost(lane, schedule, reach, racing, measured);
                 sum(sum(racing, lost), without(lane, link, replicas, schedule, span, measured))
             }
             Self::Hybrid(HybridSpec { replicas, scheme, link }) => match scheme {
                 Scheme::Sync { debt, .. } => {
                     let reach = plus(span, clocks(replicas));
                     let apart = times(limiter(&lane.limiter, reach), lives(replicas, schedule));
+                    // Where debt is forgotten by its age, a replica may forget what it admitted itself.
+                    let ages = matches!(lane.limiter, LimiterSpec::SlidingLog(_) | LimiterSpec::SlidingCounter(_));
+                    let apart = apart.filter(|_| *debt == Debt::Carry || !ages);
                     let stale = self.staleness(schedule)?;
                     let each = limiter(&lane.limiter, stale).map(|units| units.min(u128::from(measured.offered)));
                     let unseen = times(each, lives(replicas, schedule) - 1);
                     let known = match (&lane.limiter, debt) {
-                        (LimiterSpec::FixedWindow(_) | LimiterSpec::SlidingLog(_), _) => {
+                        (LimiterSpec::FixedWindow(_), _) | (LimiterSpec::SlidingLog(_), Debt::Carry) => {
                             let count = windows(&lane.limiter, reach);
                             sum(
                                 times(
@@ -130,13 +140,14 @@ impl DeploymentSpec {
                     };
                     // A replica that starts anew does not know what it admitted itself.
                     let known = known.filter(|_| !schedule.restarts());
-                    apart.into_iter().chain(known).min()
+                    // What the store forgets, replicas forget when they hear from it.
+                    times(apart.into_iter().chain(known).min(), schedule.forgets() + 1)
                 }
                 Scheme::Lease { batch, prefetch } => {
                     let each = u128::from((*batch).max(largest)) - u128::from(!prefetch);
                     let banked = each.saturating_mul(u128::from(schedule.most_replicas()));
                     let one = sum(limiter(&lane.limiter, plus(span, measured.latency_spread)), Some(banked));
-                    let lost = self.lost(lane, schedule, one, measured);
+                    let lost = self.lost(lane, schedule, span, one, measured);
                     sum(sum(one, lost), without(lane, link, replicas, schedule, span, measured))
                 }
                 _ => None,
@@ -145,7 +156,14 @@ impl DeploymentSpec {
     }
 
     /// What a store that forgets lets pass again.
-    fn lost(&self, lane: &LanePlan, schedule: &Schedule, all: Option<u128>, measured: &Measured) -> Option<u128> {
+    fn lost(
+        &self,
+        lane: &LanePlan,
+        schedule: &Schedule,
+        span: SimDuration,
+        all: Option<u128>,
+        measured: &Measured,
+    ) -> Option<u128> {
         let mut lost = Some(0);
         for (at, change) in schedule.changes() {
             let again = match change {
@@ -157,7 +175,9 @@ impl DeploymentSpec {
                     written.map(|written| written.min(u128::from(lane.limiter.most_at_once())))
                 }
                 // Whoever reads an old copy does not see what was written since.
-                Change::Lag(_) => all,
+                Change::Lag(_) => self
+                    .staleness(schedule)
+                    .map(|_| u128::from(measured.offered).saturating_mul(windows(&lane.limiter, span))),
                 _ => Some(0),
             };
             lost = sum(lost, again);
@@ -212,20 +232,20 @@ fn without(
 ) -> Option<u128> {
     let (_, asked) = measured.unanswered.iter().find(|(other, _)| *other == span)?;
     let asked = u128::from(*asked);
-    let fresh = u128::from(schedule.most_replicas()) * schedule.outages().max(1);
+    // Once before the first fault, if the store is too slow, and once for each.
+    let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + 1);
+    let delays = lane.limiter.delays();
     let own = |limiter: LimiterSpec| {
         let each =
             LanePlan { limiter, ..lane.clone() }.bound(plus(span, measured.latency_spread), measured.largest_cost);
-        times(each, fresh).map(|units| units.min(asked))
+        // What waits is released later than it was asked for.
+        times(each, fresh).map(|units| if delays { units } else { units.min(asked) })
     };
     match link.on_failure {
         None | Some(OnFailure::Closed) => Some(0),
         Some(OnFailure::Open) => Some(asked),
         Some(OnFailure::Local(Share::Full)) => own(lane.limiter.clone()),
         Some(OnFailure::Local(Share::Split)) => own(lane.limiter.split(replicas.count)?),
-        Some(OnFailure::SafeRate(rate)) => {
-            let (initial, refill) = (Initial::Full, Refill::Continuous);
-            own(LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst: rate.units, initial, refill }))
-        }
+        Some(OnFailure::SafeRate(rate)) => own(super::safe_bucket(rate)),
     }
 }

@@ -102,6 +102,29 @@ pub enum FaultSpec {
     },
 }
 
+impl FaultSpec {
+    /// From when until when it lasts, or the instant at which it happens twice; nothing for what happens at
+    /// random.
+    #[must_use]
+    pub const fn span(&self) -> Option<(SimDuration, SimDuration)> {
+        match self {
+            Self::StoreDown { from, until }
+            | Self::StoreSlow { from, until, .. }
+            | Self::StoreLag { from, until, .. }
+            | Self::Partition { from, until, .. } => Some((*from, *until)),
+            Self::Failover { at, .. }
+            | Self::Flush { at }
+            | Self::LostExpire { at }
+            | Self::Start { at, .. }
+            | Self::Stop { at, .. }
+            | Self::Restart { at, .. }
+            | Self::Scale { at, .. }
+            | Self::Reroute { at } => Some((*at, *at)),
+            Self::Random { .. } => None,
+        }
+    }
+}
+
 /// What happens at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RandomKind {

@@ -14,7 +14,7 @@ pub use router::Router;
 pub use schedule::{Change, Schedule};
 
 use super::backend::HopSpec;
-use crate::limiter::LimiterSpec;
+use crate::limiter::{Backwards, Initial, LimiterSpec, Refill, TokenBucketSpec};
 use crate::quota::Rate;
 use crate::time::SimDuration;
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,18 @@ pub enum OnFailure {
     Local(Share),
     /// Asks a token bucket of its own with this rate, and a burst of the rate's units.
     SafeRate(Rate),
+}
+
+/// The limiter of a replica that goes by a safe rate: a burst of the rate's units.
+#[must_use]
+pub fn safe_bucket(rate: Rate) -> LimiterSpec {
+    LimiterSpec::TokenBucket(TokenBucketSpec {
+        rate,
+        burst: rate.units,
+        initial: Initial::Full,
+        refill: Refill::Continuous,
+        backwards: Backwards::Clamp,
+    })
 }
 
 /// When a replica stops asking a store that does not answer.

@@ -61,9 +61,23 @@ impl Schedule {
     /// The faults of a run of `replicas` replicas with this seed; random ones end before `end`.
     #[must_use]
     pub fn new(faults: &[FaultSpec], replicas: u32, seed: u64, end: u64) -> Self {
-        let mut all = Self { most: replicas, ..Self::default() };
+        let scaled = faults.iter().filter_map(|fault| match fault {
+            FaultSpec::Scale { replicas, .. } => Some(*replicas),
+            _ => None,
+        });
+        let most = scaled.fold(replicas, u32::max);
+        let mut all = Self { most, ..Self::default() };
         for (number, fault) in (0_u32..).zip(faults) {
-            all.add(fault, number, replicas, seed, end);
+            // Lanes of fewer replicas do not have the one that others start, stop or restart.
+            let replica = match fault {
+                FaultSpec::Start { replica, .. }
+                | FaultSpec::Stop { replica, .. }
+                | FaultSpec::Restart { replica, .. } => *replica,
+                _ => 0,
+            };
+            if replica < most {
+                all.add(fault, number, replicas, seed, end);
+            }
         }
         // What is stated first comes first at one instant.
         all.changes.sort_by_key(|(at, _)| *at);
@@ -98,16 +112,10 @@ impl Schedule {
             }
             FaultSpec::Flush { at } => self.changes.push((nanos(*at), Change::Flush)),
             FaultSpec::LostExpire { at } => self.changes.push((nanos(*at), Change::LostExpire)),
-            FaultSpec::Start { replica, at } => {
-                self.most = self.most.max(replica + 1);
-                self.changes.push((nanos(*at), Change::Start(*replica)));
-            }
+            FaultSpec::Start { replica, at } => self.changes.push((nanos(*at), Change::Start(*replica))),
             FaultSpec::Stop { replica, at } => self.changes.push((nanos(*at), Change::Stop(*replica))),
             FaultSpec::Restart { replica, at } => self.changes.push((nanos(*at), Change::Restart(*replica))),
-            FaultSpec::Scale { at, replicas } => {
-                self.most = self.most.max(*replicas);
-                self.changes.push((nanos(*at), Change::Scale(*replicas)));
-            }
+            FaultSpec::Scale { at, replicas } => self.changes.push((nanos(*at), Change::Scale(*replicas))),
             FaultSpec::Reroute { at } => self.changes.push((nanos(*at), Change::Reroute)),
             FaultSpec::Random { mean_between, mean_length, kind } => {
                 let mut draws = stream(seed, &format!("fault {number}"));
@@ -174,6 +182,13 @@ impl Schedule {
     pub fn restarts(&self) -> bool {
         let forgets = |change: &Change| matches!(change, Change::Start(_) | Change::Restart(_) | Change::Scale(_));
         self.changes.iter().any(|(_, change)| forgets(change))
+    }
+
+    /// How often the store forgets what was written.
+    #[must_use]
+    pub fn forgets(&self) -> u128 {
+        let forgets = |change: &Change| matches!(change, Change::Flush | Change::Failover(_));
+        self.changes.iter().filter(|(_, change)| forgets(change)).count() as u128
     }
 
     /// Nanoseconds before `end` in which the store answers nobody.

@@ -3,9 +3,10 @@
 use super::fleet::{Decider, Fleet, Run};
 use super::operation::Task;
 use super::pending::{Event, Phase};
+use super::plan::{LATER, instant};
 use super::stream::Sent;
 use super::witness::Told;
-use super::world::{LATER, World, instant};
+use super::world::World;
 use crate::error::Error;
 use crate::limiter::{Decision, KeyId};
 use crate::sim::client::Dice;
@@ -158,7 +159,9 @@ impl World<'_> {
                 fleet.lagging = Some((behind, by));
             }
             Change::UpToDate => fleet.lagging = None,
-            Change::LostExpire => fleet.expiry = super::fleet::Expiry::AboutToBeLost,
+            // A counter that is named by its window is another one in the next.
+            Change::LostExpire if self.lane.plan().limiter.counts_clock_windows().is_some() => {}
+            Change::LostExpire => fleet.lose_expiry(),
             Change::Start(replica) => {
                 fleet.restart(replica);
                 let running: Vec<u32> = fleet.router.running().iter().copied().chain([replica]).collect();

@@ -1,7 +1,8 @@
 //! What a lane's store and replicas have on their books, for those who look.
 
 use super::fleet::Fleet;
-use super::world::{World, instant};
+use super::plan::instant;
+use super::world::World;
 use crate::limiter::{KeyId, Used};
 use crate::sim::deployment::{DeploymentSpec, HybridSpec, Scheme};
 use crate::sim::lane::Lane;
@@ -75,7 +76,11 @@ impl Books<'_> {
 
 impl World<'_> {
     /// Time comes to `now`: who looks sees what is known until then.
+    #[inline]
     pub(super) fn show_books(&mut self, now: u64) {
+        if !self.watched {
+            return;
+        }
         let at = self.instant(now);
         let books = Books { lane: &self.lane, fleet: self.fleet.as_deref() };
         self.witness.look(at, &books);

@@ -5,9 +5,10 @@ use super::operation::Operation;
 use super::pending::Places;
 use super::rounds::Rounds;
 use super::server::Server;
-use crate::limiter::{Decision, Initial, KeyId, LimiterSpec, Refill, StateSize, TokenBucketSpec, Workload};
+use crate::limiter::{Decision, KeyId, LimiterSpec, StateSize, Workload};
 use crate::sim::deployment::{
-    CentralSpec, DeploymentSpec, FaultSpec, HybridSpec, LinkSpec, LocalSpec, OnFailure, Router, Schedule, Scheme, Share,
+    CentralSpec, DeploymentSpec, FaultSpec, HybridSpec, LinkSpec, LocalSpec, OnFailure, Router, Schedule, Scheme,
+    Share, safe_bucket,
 };
 use crate::sim::lane::{Copied, Lane, LanePlan};
 use crate::time::SimTime;
@@ -245,12 +246,7 @@ fn shared(limiter: &LimiterSpec, share: Share, replicas: u32) -> LimiterSpec {
 fn fallback(limiter: &LimiterSpec, link: &LinkSpec, replicas: u32) -> Option<LimiterSpec> {
     match link.on_failure {
         Some(OnFailure::Local(share)) => Some(shared(limiter, share, replicas)),
-        Some(OnFailure::SafeRate(rate)) => Some(LimiterSpec::TokenBucket(TokenBucketSpec {
-            rate,
-            burst: rate.units,
-            initial: Initial::Full,
-            refill: Refill::Continuous,
-        })),
+        Some(OnFailure::SafeRate(rate)) => Some(safe_bucket(rate)),
         _ => None,
     }
 }

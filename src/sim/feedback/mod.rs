@@ -12,6 +12,7 @@ mod later;
 mod lease;
 mod operation;
 mod pending;
+mod plan;
 mod refusal;
 mod rounds;
 mod server;
@@ -22,9 +23,10 @@ mod world;
 
 pub use books::{Book, Books};
 pub use fleet::Decider;
+pub use plan::{Population, Remains, WorldPlan};
 pub use stream::Stream;
 pub use witness::{Answered, Ending, Measure, Released, Scribe, Told, Witness};
-pub use world::{Population, Remains, World, WorldPlan};
+pub use world::World;
 
 use super::Observer;
 use super::replay::{Options, Progress, pool};

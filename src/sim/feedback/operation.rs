@@ -3,7 +3,8 @@
 use super::asked::Asked;
 use super::fleet::{Decider, Expiry, Fleet};
 use super::pending::Event;
-use super::world::{World, instant};
+use super::plan::instant;
+use super::world::World;
 use crate::limiter::{Decision, KeyId, Snapshot};
 use crate::sim::client::Dice;
 use crate::sim::deployment::{BreakerSpec, CentralSpec, Clock, DeploymentSpec, Operation as Kind};
@@ -429,6 +430,13 @@ impl Fleet {
                 Some(true)
             }
             Some(_) => None,
+        }
+    }
+
+    /// A process dies between counting and setting the expiry, where these are two commands.
+    pub fn lose_expiry(&mut self) {
+        if matches!(self.kind(), Kind::Incr | Kind::GetIncr) {
+            self.expiry = Expiry::AboutToBeLost;
         }
     }
 

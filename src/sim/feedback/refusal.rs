@@ -3,8 +3,9 @@
 use super::asked::Asked;
 use super::fleet::Decider;
 use super::pending::{Answer, Event, Phase, Request, UNNUMBERED};
+use super::plan::LATER;
 use super::witness::Answered;
-use super::world::{LATER, World};
+use super::world::World;
 use crate::limiter::Decision;
 use crate::sim::client::{Dice, Draw, Failure};
 use crate::sim::lane::Lane;

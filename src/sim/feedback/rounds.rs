@@ -4,7 +4,8 @@
 use super::asked::Asked;
 use super::fleet::{Decider, Fleet};
 use super::pending::{Event, Places};
-use super::world::{World, instant};
+use super::plan::instant;
+use super::world::World;
 use crate::limiter::{KeyId, Snapshot};
 use crate::sim::deployment::{Debt, DeploymentSpec, HybridSpec, Scheme};
 use crate::sim::lane::Lane;

@@ -3,79 +3,20 @@
 use super::firsts::Firsts;
 use super::fleet::{Decider, Fleet};
 use super::pending::{Answer, Event, Phase, Places, Request, Thinker, UNNUMBERED};
+use super::plan::{LATER, Outcome, Population, Remains, WorldPlan, instant};
 use super::stream::{Sent, Stream};
 use super::way::Passing;
 use super::witness::{Ending, Scribe, Witness};
 use crate::error::Error;
-use crate::limiter::{Decision, Interval, StateSize, Verdicts, Workload};
+use crate::limiter::{Decision, Interval, Verdicts};
 use crate::sim::backend::Overflow;
 use crate::sim::backend::{Backend, Job};
 use crate::sim::client::{Attempt, ClientSpec, ClientState, Dice, Failure, Memory};
-use crate::sim::deployment::FaultSpec;
 use crate::sim::lane::Lane;
 use crate::sim::queue::{Class, Due, EventQueue};
 use crate::sim::response::{ResponseSpec, Seen};
 use crate::sim::step::Step;
 use crate::time::{SimDuration, SimTime};
-
-/// What a world needs to know of the run.
-#[derive(Clone, Debug)]
-pub struct WorldPlan {
-    /// Seed of all draws.
-    pub seed: u64,
-    /// No instant lies before it.
-    pub origin: SimTime,
-    /// From here on nothing is sent.
-    pub end: Option<SimTime>,
-    /// Events after which the world is stopped.
-    pub max_events: u64,
-    /// For each source of traffic, how its clients go on, if it is a closed population.
-    pub populations: Vec<Option<Population>>,
-    /// What goes wrong.
-    pub faults: Vec<FaultSpec>,
-    /// What is known of the attempts.
-    pub workload: Workload,
-}
-
-/// So many nanoseconds after an origin.
-pub(super) const fn instant(origin: SimTime, nanos: u64) -> SimTime {
-    SimTime::from_nanos(origin.nanos().saturating_add_unsigned(nanos))
-}
-
-/// What is left of a world.
-pub struct Remains {
-    /// The lane; of a deployment, the store's.
-    pub lane: Lane,
-    /// Whether it was stopped after its most events.
-    pub stopped: bool,
-    /// Attempts that were sent, but are not shown to observers because the run was stopped.
-    pub left_out: u64,
-    /// Memory held, by replicas, too.
-    pub size: StateSize,
-    /// The most units of one key that had been read for at the store and not been written.
-    pub in_flight: u64,
-}
-
-/// What became of an attempt at once.
-enum Outcome {
-    Decided(Decision),
-    /// A deployment decides.
-    Asked,
-    /// It did not leave the client.
-    Unsent,
-}
-
-/// How the clients of a closed population go on.
-#[derive(Clone, Copy, Debug)]
-pub struct Population {
-    /// How long they think before their next request.
-    pub think: SimDuration,
-    /// From this much time after the origin on they make no more.
-    pub until: Option<SimDuration>,
-}
-
-/// Set in the numbers of later requests of a closed population.
-pub(super) const LATER: u64 = 1 << 63;
 
 /// One lane and all that answers to it.
 pub struct World<'a> {
@@ -119,7 +60,7 @@ pub struct World<'a> {
     pub(super) witness: &'a mut dyn Witness,
     pub(super) scribe: Option<Box<dyn Scribe + 'a>>,
     /// Whether the witness looks into the books.
-    watched: bool,
+    pub(super) watched: bool,
 }
 
 impl<'a> World<'a> {
@@ -260,9 +201,7 @@ impl<'a> World<'a> {
                 source: batch.source[row],
                 number: batch.first + row as u64,
             };
-            if self.watched && !self.stopped {
-                self.show_books(at);
-            }
+            self.show_books(at);
             self.firsts.open();
             let outcome = if self.stopped { Outcome::Unsent } else { self.request(thinker, at)? };
             match outcome {
@@ -300,9 +239,7 @@ impl<'a> World<'a> {
     /// Ends all requests that have not ended.
     fn finish(&mut self) {
         self.finished = true;
-        if self.watched {
-            self.show_books(Due::MAX);
-        }
+        self.show_books(Due::MAX);
         let last = self.instant(self.queue.next().map_or(0, Due::at));
         for i in 0..self.requests.items.len() {
             let Request { phase, first_at, keys, .. } = self.requests.items[i];
@@ -341,9 +278,7 @@ impl<'a> World<'a> {
         self.events += 1;
         self.stopped |= self.events >= self.plan.max_events;
         self.alive -= u64::from(!event.is_background());
-        if self.watched {
-            self.show_books(due.at());
-        }
+        self.show_books(due.at());
         self.happen(due.at(), event)
     }
 

@@ -1,6 +1,10 @@
 //! The report's lanes as CSV, a row each.
 
-use crate::report::{LaneReport, LoopReport, Report};
+mod sweep;
+
+pub use sweep::{header as sweep_header, rows as sweep_rows, sweep};
+
+use crate::report::{FleetReport, LaneReport, LoopReport, Report, StoreReport};
 
 type Column = (&'static str, fn(&LaneReport) -> String);
 
@@ -62,6 +66,26 @@ const LOOP_COLUMNS: [LoopColumn; 18] = [
     ("recovered_ns", |closed| or_empty(closed.recovered_ns)),
 ];
 
+type FleetColumn = (&'static str, fn(&LaneReport, &FleetReport) -> String);
+
+fn of_store(fleet: &FleetReport, figure: impl Fn(&StoreReport) -> Option<String>) -> String {
+    or_empty(fleet.store.as_ref().and_then(figure))
+}
+
+/// What a deployment adds.
+const FLEET_COLUMNS: [FleetColumn; 10] = [
+    ("replicas", |_, fleet| fleet.replicas.len().to_string()),
+    ("over_limit_ns", |_, fleet| or_empty(fleet.over_limit_ns)),
+    ("backend_overload_ns", |_, fleet| or_empty(fleet.backend_overload_ns)),
+    ("over_admitted", |lane, _| or_empty(lane.over_admitted)),
+    ("under_admitted", |lane, _| or_empty(lane.under_admitted)),
+    ("store_operations", |_, fleet| of_store(fleet, |store| Some(store.operations.to_string()))),
+    ("store_per_request", |_, fleet| of_store(fleet, |store| Some(store.per_request.to_string()))),
+    ("store_latency_p99_ns", |_, fleet| of_store(fleet, |store| store.latency_ns.p99.map(|nanos| nanos.to_string()))),
+    ("store_unavailable_ns", |_, fleet| of_store(fleet, |store| Some(store.unavailable_ns.to_string()))),
+    ("store_decided_without", |_, fleet| of_store(fleet, |store| Some(store.decided_without.to_string()))),
+];
+
 /// The lanes as CSV with a header.
 #[must_use]
 pub fn csv(report: &Report) -> String {
@@ -69,11 +93,17 @@ pub fn csv(report: &Report) -> String {
     let to_memory = "writing to memory does not fail";
     let closed = report.lanes.iter().any(|lane| lane.closed.is_some());
     let more: &[LoopColumn] = if closed { &LOOP_COLUMNS } else { &[] };
+    let deployed = report.lanes.iter().any(|lane| lane.fleet.is_some());
+    let fleet: &[FleetColumn] = if deployed { &FLEET_COLUMNS } else { &[] };
     let names = COLUMNS.iter().map(|(name, _)| *name).chain(more.iter().map(|(name, _)| *name));
+    let names = names.chain(fleet.iter().map(|(name, _)| *name));
     writer.write_record(names).expect(to_memory);
     for lane in &report.lanes {
         let of_loop = more.iter().map(|(_, cell)| lane.closed.as_ref().map_or_else(String::new, cell));
-        writer.write_record(COLUMNS.iter().map(|(_, cell)| cell(lane)).chain(of_loop)).expect(to_memory);
+        let of_fleet = fleet.iter().map(|(_, cell)| lane.fleet.as_ref().map_or_else(String::new, |f| cell(lane, f)));
+        writer
+            .write_record(COLUMNS.iter().map(|(_, cell)| cell(lane)).chain(of_loop).chain(of_fleet))
+            .expect(to_memory);
     }
     let bytes = writer.into_inner().expect(to_memory);
     String::from_utf8(bytes).expect("all cells are text")

@@ -1,5 +1,9 @@
 //! What can be written in a scenario and read in the results: one text a topic, with an example.
 
+mod deployment;
+
+use deployment::{DEPLOYMENT, FAULTS};
+
 /// A topic: its name, what it is about, and all of it.
 pub struct Topic {
     /// As in `rlsim explain NAME`.
@@ -11,7 +15,7 @@ pub struct Topic {
 }
 
 /// All topics, in the order in which they are best read.
-pub const TOPICS: [Topic; 12] = [
+pub const TOPICS: [Topic; 15] = [
     Topic { name: "scenario", summary: "The keys of a scenario file and of its lanes", text: SCENARIO },
     Topic {
         name: "traffic-fields",
@@ -24,8 +28,19 @@ pub const TOPICS: [Topic; 12] = [
     Topic { name: "response", summary: "`response`: what a refused client is told", text: RESPONSE },
     Topic { name: "headers", summary: "What a refused client is told, by every algorithm", text: HEADERS },
     Topic { name: "backend", summary: "`backend`: what stands behind the limiter", text: BACKEND },
+    Topic {
+        name: "deployment",
+        summary: "`deployment`: a limit that many processes keep, with a store or without",
+        text: DEPLOYMENT,
+    },
+    Topic { name: "faults", summary: "`[[fault]]`: what goes wrong with replicas and stores", text: FAULTS },
     Topic { name: "expect", summary: "Conditions that `rlsim test` holds a lane to", text: EXPECT },
     Topic { name: "units", summary: "How rates, limits, durations, instants and numbers are written", text: UNITS },
+    Topic {
+        name: "sweep",
+        summary: "What `rlsim sweep` varies and measures, and what it writes",
+        text: super::sweep::TOPIC,
+    },
     Topic { name: "decisions", summary: "The columns of `--decisions FILE`", text: DECISIONS },
     Topic { name: "report", summary: "The fields of the JSON report", text: REPORT },
 ];
@@ -45,6 +60,7 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
              or a backend closes the loop: what is refused comes back.
   response   What these lanes answer. See response.
   backend    What stands behind them. See backend.
+  deployment How many processes keep a limit, with a store or without. See deployment.
   max-events Events (attempts, answers, releases) after which a lane of a closed loop is
              stopped, 100_000_000 by default: the report is then marked partial.
   metric-bin Width of the bins that attempts and answers are counted in: "1s".
@@ -55,6 +71,7 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
              measured too (without it: in the limit's window).
 
 [[traffic]]  What arrives; at least one. See traffic-fields and `rlsim list traffic`.
+[[fault]]    What goes wrong with replicas and stores. See faults.
 [expect]     What must come out. See expect.
 [[lane]]     One system under test: exactly one algorithm, as in `gcra = {}`.
              Without any lane: one for each of fixed-window, sliding-log,
@@ -65,9 +82,10 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
                     "ip"; a list counts by the pair.
   exempt            Classes of traffic that bypass the limiter, as in ["health"].
   clock-resolution  The limiter sees time rounded down to a multiple of it, as in "1ms".
-  client            Its clients, its answers, its backend, instead of those at the top.
-  response
+  client            Its clients, its answers, its backend, its deployment, instead of
+  response          those at the top.
   backend
+  deployment
 
 Example:
   limit = "100/1m"
@@ -354,6 +372,7 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
 
   schema rlsim       Version of the format, and of the program.
   title about        As the scenario has them; changed: what the command line changed.
+  warnings           What is legal in the scenario and most likely not meant.
   seed start end_ns  The seed, the first instant (RFC 3339), the last that is told of.
   focus              The span worth a close look: from_ns, until_ns.
   limit              What every lane must enforce: units, window_ns.
@@ -374,13 +393,21 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     envelope        the same for other spans: span_ns, units, bound
     over            keys above the limit, first_ns, peak_key_ns (how long the worst was)
     false_denials   refused although the exact sliding log admits
-    false_admissions  admitted although it refuses
+    false_admissions  admitted although it refuses; over_admitted and under_admitted: the
+                    units of these and of the false denials
     wait_ns         of the admitted: p50, p95, p99, max
     state           keys, bytes, bytes_per_key that the limiter holds at the end
     keys_denied     keys refused at least once; top_denied: the first of them, with key,
                     attempts, denied
     classes         by class of traffic: class, attempts, allowed, delayed, denied
     timeline        from_ns, bin_ns, then allowed, delayed, denied in each bin
+    Where a lane is deployed, beside these (see deployment):
+    replicas        of each: admitted, denied, peak_units
+    store           operations that it executed, per_request (a decision), latency_ns from
+                    asking to knowing (p50, p99, max), unavailable_ns, decided_without:
+                    attempts decided without it because it did not answer
+    over_limit_ns over_spans   for how long any key was above the limit; from_ns, until_ns
+    backend_overload_ns   time in bins in which the backend is sent more than it can do
     In a closed loop, beside these (see client):
     partial         stopped after max-events: not all of it
     first_attempts amplification   attempts that were the first; all attempts over them

@@ -1,1 +1,0 @@
-//! What is legal and most likely not meant.
