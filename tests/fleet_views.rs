@@ -347,8 +347,8 @@ fn the_numbers_on_a_sheet_are_the_reports() {
     assert_eq!(fleet(0).over_limit_ns, Some(89_500 * MS as u64));
     let store = fleet(0).store.as_ref().expect("a store");
     assert_eq!((store.decided_without, store.operations), (60, 300));
-    let legal: u64 = report.lanes.iter().filter_map(|lane| lane.false_denials).filter(|n| *n == 0).count() as u64;
-    assert_eq!(count("0 legal refused") as u64, legal);
+    let right: u64 = report.lanes.iter().filter_map(|lane| lane.false_denials).filter(|n| *n == 0).count() as u64;
+    assert_eq!(count("0 wrongly refused") as u64, right);
     assert!(drawn.contains("Faults: store down from 30s until 1m."), "the description tells of them");
 }
 

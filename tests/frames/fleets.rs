@@ -52,7 +52,7 @@ fn a_lane_without_a_store_says_so() {
     view.assert_shows("no store: each replica keeps the limit for itself");
     view.assert_shows("top replica");
     view.key(KeyCode::Right);
-    view.assert_shows("counts 1 of 30");
+    view.assert_shows("counts 2 of 30");
     (0..2).for_each(|_| view.key(KeyCode::Down));
     view.assert_shows("▸one");
     view.assert_shows("one process keeps the limit");

@@ -132,7 +132,11 @@ impl Panel<'_> {
                 (of(|c| c.delayed), palette::DELAYED),
                 (of(|c| c.denied), palette::DENIED),
             ];
-            self.stack(painter, (top, bottom), &bins, &kinds, highest);
+            if detail.fleet.is_some() {
+                self.layers(painter, (top, bottom), &bins, &counts, highest);
+            } else {
+                self.stack(painter, (top, bottom), &bins, &kinds, highest);
+            }
             painter.line(&[(self.x, bottom), (self.right(), bottom)], palette::RULE, 1);
         }
     }

@@ -58,6 +58,10 @@ pub fn offer(report: &Report) -> String {
     {
         text.push_str(&format!("; every lane: {shared}"));
     }
+    let wrongly = |lane: &LaneReport| lane.false_denials.is_some_and(|n| n > 0);
+    if deployed::is_deployed(report) && report.lanes.iter().any(wrongly) {
+        text.push_str("; wrongly refused: an exact log of the same attempts admits it");
+    }
     if report.offered.requests > 0 && things(report) == "units" {
         text.push_str("; lines count units, bars and numbers requests");
     }

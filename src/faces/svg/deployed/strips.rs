@@ -100,7 +100,7 @@ impl Strips {
 impl Panel<'_> {
     /// Bars of what became of attempts, upon each other: all that came behind those that were admitted,
     /// and those behind what was released at once, so that each needs only its upper edge.
-    fn layers(&self, painter: &Painter<'_>, (top, base): (i32, i32), bins: &Bins, counts: &[Counts], highest: u64) {
+    pub fn layers(&self, painter: &Painter<'_>, (top, base): (i32, i32), bins: &Bins, counts: &[Counts], highest: u64) {
         // What is there at all is seen.
         let high = |count: u64| match count {
             0 => 0,

@@ -27,10 +27,12 @@ fn kind(value: &Value) -> (String, &Value) {
 pub fn rule(report: &Report, index: usize) -> Option<String> {
     let deployment = report.scenario.get("lane")?.get(index)?.get("deployment")?;
     let (name, spec) = kind(deployment);
-    let replicas = knob(spec, "replicas").unwrap_or_default();
-    let replicas = format!("{replicas} replica{}", if replicas == "1" { "" } else { "s" });
+    let number = knob(spec, "replicas").unwrap_or_default();
+    let one = number == "1";
+    let replicas = if one { "1 replica".to_owned() } else { format!("{number} replicas") };
     let mut parts = match name.as_str() {
         "local" => vec![match knob(spec, "share").as_deref() {
+            _ if one => format!("{replicas} by itself"),
             Some("split") => format!("{replicas}, each with its part of the limit"),
             _ => format!("{replicas}, each with the whole limit"),
         }],
@@ -38,7 +40,7 @@ pub fn rule(report: &Report, index: usize) -> Option<String> {
             let operation = knob(spec, "operation").filter(|operation| operation != "script");
             vec![format!("{replicas} and a store{}", operation.map_or_else(String::new, |op| format!(", {op}")))]
         }
-        _ => vec![format!("{replicas} {}", scheme(spec))],
+        _ => vec![format!("{replicas}, {}", scheme(spec))],
     };
     parts.extend(knob(spec, "round-trip").filter(|trip| trip != "0s").map(|_| {
         let (name, trip) = kind(&spec["round-trip"]);
@@ -69,13 +71,16 @@ fn scheme(spec: &Value) -> String {
     let of = |table: &str, name: &str| spec.get(table).and_then(|table| knob(table, name)).unwrap_or_default();
     let has = |table: &str| spec.get(table).is_some();
     match () {
-        () if has("sync") => format!("that tell each other every {}", of("sync", "every")),
-        () if has("lease") => format!("that lease {} at a time", of("lease", "batch")),
-        () if has("quota") => format!("with quotas by demand every {}", of("quota", "every")),
-        () if has("drop") => format!("that drop at random, gossip every {}", of("drop", "every")),
-        () if has("proportional") => format!("with shares by demand, gossip every {}", of("proportional", "every")),
-        () if has("assignment") => format!("with assignments, reports every {}", of("assignment", "report")),
-        () => "that hear of each other".to_owned(),
+        () if has("sync") => format!("synced every {}", of("sync", "every")),
+        () if has("lease") => {
+            let ahead = if of("lease", "prefetch") == "true" { " ahead" } else { "" };
+            format!("leases of {}{ahead}", of("lease", "batch"))
+        }
+        () if has("quota") => format!("quotas by demand every {}", of("quota", "every")),
+        () if has("drop") => format!("random drops, gossip every {}", of("drop", "every")),
+        () if has("proportional") => format!("shares by demand, gossip every {}", of("proportional", "every")),
+        () if has("assignment") => format!("assignments, reports every {}", of("assignment", "report")),
+        () => "told of each other".to_owned(),
     }
 }
 
@@ -101,11 +106,11 @@ pub fn over(report: &Report, lane: &LaneReport) -> Vec<String> {
 pub fn costs(report: &Report, index: usize) -> Vec<String> {
     let lane = &report.lanes[index];
     let mut lines = Vec::new();
-    lines.extend(lane.false_denials.map(|n| format!("{} legal refused", number(n))));
+    lines.extend(lane.false_denials.map(|n| format!("{} wrongly refused", number(n))));
     let Some(fleet) = lane.fleet.as_ref() else { return lines };
     if let Some(store) = &fleet.store {
         lines.push(format!("{} without the store", number(store.decided_without)));
-        lines.push(format!("{} operations a request", decimal(store.per_request)));
+        lines.push(format!("{} operations a request", rate(store.per_request)));
         lines.extend(store.latency_ns.p99.map(|p99| match p99 {
             0 => "decides at once".to_owned(),
             p99 => format!("p99 {} to decide", duration(u128::from(p99)).replace(' ', "")),
@@ -113,11 +118,16 @@ pub fn costs(report: &Report, index: usize) -> Vec<String> {
     }
     let overload = fleet.backend_overload_ns.filter(|long| *long > 0);
     lines.extend(overload.map(|long| format!("backend overloaded {}", span(u128::from(long)))));
-    if let Some(closed) = &lane.closed {
+    if let Some(closed) = lane.closed.as_ref().filter(|_| lane.retries > 0) {
         lines.extend(closed.amplification.map(|times| format!("{} attempts a request", decimal(times))));
-        lines.push(format!("{} answered, {} gave up", number(closed.succeeded), number(closed.gave_up)));
+        lines.push(format!("{} answered in time", number(closed.succeeded)));
     }
     lines
+}
+
+/// A number that may be small, in two digits or more.
+fn rate(value: f64) -> String {
+    if value > 0.0 && value < 0.0995 { format!("{value:.3}") } else { decimal(value) }
 }
 
 /// A lane's deployment in phrases, for those who do not see it.
