@@ -1,7 +1,7 @@
 //! What goes wrong in a span, as a deployed lane meets it.
 
 use crate::report::{FaultDetail, FaultKind};
-use crate::sim::{Change, DeploymentSpec, FaultSpec, HopSpec, LanePlan, Schedule};
+use crate::sim::{Change, DeploymentSpec, FaultSpec, HopSpec, LanePlan, Operation, Schedule};
 use crate::time::{SimDuration, SimTime};
 
 /// Faults of a kind that are told one by one; where there are more, neighbours are told together.
@@ -76,8 +76,7 @@ fn told(
             (FaultKind::Failover, Vec::new(), format!("failover{loses}"))
         }
         Change::Flush if has_store => (FaultKind::Flush, Vec::new(), "store flushed".to_owned()),
-        // A counter that is named by its window is another one in the next.
-        Change::LostExpire if has_store && lane.limiter.counts_clock_windows().is_none() => {
+        Change::LostExpire if loses_expiry(lane, deployment) => {
             (FaultKind::LostExpire, Vec::new(), "expiry lost".to_owned())
         }
         Change::Failover(_) | Change::Flush | Change::LostExpire => return None,
@@ -89,6 +88,13 @@ fn told(
         }
         Change::Reroute => (FaultKind::Reroute, Vec::new(), "keys rerouted".to_owned()),
     })
+}
+
+/// Whether a counter's expiry is set by a second command, and not by the counter's name.
+fn loses_expiry(lane: &LanePlan, deployment: &DeploymentSpec) -> bool {
+    let DeploymentSpec::Central(central) = deployment else { return false };
+    let two = matches!(central.operation, Operation::Incr | Operation::GetIncr);
+    two && lane.limiter.counts_clock_windows().is_none()
 }
 
 /// `replica 1`, `replicas 0, 2`.

@@ -8,8 +8,8 @@ use crate::report::{Counter, FaultKind, FleetDetail, Report};
 fn fleets<'a>(report: &Report, panels: &[Panel<'a>]) -> impl Iterator<Item = (&'a FleetDetail, Panel<'a>)> {
     let lanes = report.lanes.len();
     panels
-        .to_vec()
-        .into_iter()
+        .iter()
+        .copied()
         .flat_map(move |panel| (0..lanes).filter_map(move |lane| fleet(&panel, lane).map(|fleet| (fleet, panel))))
 }
 
