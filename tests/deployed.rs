@@ -537,7 +537,15 @@ fn deployment() -> impl Strategy<Value = String> {
     let lease = (1_u64..9, any::<bool>(), link).prop_map(|(batch, prefetch, link)| {
         format!("hybrid = {{ lease = {{ batch = {batch}, prefetch = {prefetch} }}, {link}, REPLICAS }}")
     });
-    (prop_oneof![3 => central, 1 => local, 2 => sync, 2 => lease], routing)
+    let divided = prop_oneof![
+        Just("quota = { every = \"500ms\", lease = \"1s\" }"),
+        Just("drop = { every = \"300ms\" }"),
+        Just("proportional = { every = \"300ms\", weight = 1.0, fanout = 1 }"),
+        Just("assignment = { report = \"700ms\", no-assignment = \"deny\" }"),
+        Just("assignment = { report = \"400ms\", no-assignment = \"allow\", expired = \"drop\" }"),
+    ]
+    .prop_map(|scheme| format!("hybrid = {{ {scheme}, REPLICAS }}"));
+    (prop_oneof![3 => central, 1 => local, 2 => sync, 2 => lease, 2 => divided], routing)
         .prop_map(|(deployment, routing)| deployment.replace("REPLICAS", &format!("replicas = 3, routing = {routing}")))
 }
 
