@@ -123,3 +123,28 @@ fn aws_jitter(bencher: divan::Bencher) {
         found.lanes.iter().filter_map(|lane| lane.figure("attempts")).map(|figure| figure.mean).sum::<f64>()
     });
 }
+
+/// A million arrivals through eight replicas and a store a millisecond away; an item is an event.
+fn fleet() -> Plan {
+    plan(
+        "limit = \"100/1s\"\nduration = \"10s\"\n[[traffic]]\npoisson = { rate = \"100000/1s\" }\nkeys = 1000\n\
+         [[lane]]\ntoken-bucket = {}\n\
+         deployment = { central = { replicas = 8, round-trip = \"1ms\", timeout = \"20ms\", on-failure = \"open\" } }\n",
+    )
+}
+
+/// The driver alone.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn store(bencher: divan::Bencher) {
+    let plan = fleet();
+    bencher.counter(ItemsCount::new(drive(&plan))).bench(|| drive(&plan));
+}
+
+/// The driver and all that a report is made of.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn store_reported(bencher: divan::Bencher) {
+    let plan = fleet();
+    bencher
+        .counter(ItemsCount::new(drive(&plan)))
+        .bench(|| run(&plan, Options::default(), Extras::default(), &mut |_| true).expect("it runs").report.end_ns);
+}

@@ -20,7 +20,7 @@ struct Ear(Arc<Mutex<Vec<Attempt>>>);
 
 impl Scribe for Ear {
     fn meet(&mut self, _new_keys: &[Box<[u8]>]) {}
-    fn answered(&mut self, answered: &Answered, _lane: &Lane) {
+    fn answered(&mut self, answered: &Answered, _lane: Option<&Lane>) {
         let Answered { arrival, made, at, decision, .. } = *answered;
         self.0.lock().expect("one thread").push((at.nanos(), arrival.expect("no population"), made, decision));
     }

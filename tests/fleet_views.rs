@@ -88,7 +88,7 @@ struct Ear(Arc<Mutex<Vec<(u64, Attempt)>>>);
 
 impl Scribe for Ear {
     fn meet(&mut self, _new_keys: &[Box<[u8]>]) {}
-    fn answered(&mut self, answered: &Answered, _lane: &Lane) {
+    fn answered(&mut self, answered: &Answered, _lane: Option<&Lane>) {
         let row = answered.row.unwrap_or_else(|| answered.arrival.expect("an open loop"));
         self.0.lock().expect("one thread").push((row, (answered.at.nanos(), answered.decision)));
     }

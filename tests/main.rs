@@ -39,6 +39,7 @@ mod replications;
 mod rewound;
 mod scenarios;
 mod scenes;
+mod schemes;
 mod simulate;
 mod splitting;
 mod suites;

@@ -40,7 +40,16 @@ fn sre_throttling() {
 #[test]
 fn papers_are_listed_and_explain_themselves() {
     let all = rlsim(&["paper"]).clean();
-    let names = ["aws-jitter", "brooker-retries", "brooker-collapse", "hotos21", "sre-throttling", "cloudflare"];
+    let names = [
+        "aws-jitter",
+        "brooker-retries",
+        "brooker-collapse",
+        "hotos21",
+        "sre-throttling",
+        "cloudflare",
+        "drl",
+        "databricks",
+    ];
     for name in names {
         assert!(all.contains(name) && rlsim(&["list", "papers"]).clean().contains(name));
         assert!(rlsim(&["show", &format!("papers/{name}")]).clean().starts_with("title = "));

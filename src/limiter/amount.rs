@@ -22,6 +22,8 @@ pub trait Amount: Copy + Debug + Default + Ord + Send + Sync + 'static {
     fn reach(units: u64) -> u64;
     /// The value in 128 bits.
     fn wide(self) -> u128;
+    /// A value of 128 bits, or the largest.
+    fn narrow(wide: u128) -> Self;
 }
 
 /// The largest value of the 64-bit form: it keeps to 63 bits, so that a difference has a sign.
@@ -55,6 +57,9 @@ impl Amount for u64 {
     fn wide(self) -> u128 {
         u128::from(self)
     }
+    fn narrow(wide: u128) -> Self {
+        Self::try_from(wide).unwrap_or(LARGEST).min(LARGEST)
+    }
 }
 
 impl Amount for u128 {
@@ -81,6 +86,33 @@ impl Amount for u128 {
     #[inline]
     fn wide(self) -> u128 {
         self
+    }
+    fn narrow(wide: u128) -> Self {
+        wide
+    }
+}
+
+/// A capacity of whole units, and the size of one, in a limiter's own scale.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) capacity: u128,
+    pub(super) unit: u128,
+}
+
+impl Scale {
+    /// The level at which as much is left as there was with `level` in `from`, but no more than the
+    /// capacity; debt stays debt. What the scale cannot tell counts as used.
+    pub(super) fn take_over(self, from: Self, level: u128) -> u128 {
+        // Whole units and the rest apart: each product fits.
+        let whole = |level: u128| (level / from.unit).saturating_mul(self.unit);
+        let rest = |level: u128| level % from.unit * self.unit;
+        match from.capacity.checked_sub(level) {
+            Some(left) => self.capacity.saturating_sub(whole(left).saturating_add(rest(left) / from.unit)),
+            None => {
+                let debt = level - from.capacity;
+                self.capacity.saturating_add(whole(debt)).saturating_add(rest(debt).div_ceil(from.unit))
+            }
+        }
     }
 }
 

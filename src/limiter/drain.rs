@@ -2,7 +2,7 @@
 //! meter share. The level is kept in unit x period, so that no rate is rounded.
 
 use super::Amount;
-use super::amount::{div_up, elapsed};
+use super::amount::{Scale, div_up, elapsed};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
 use std::hint::select_unpredictable;
@@ -118,6 +118,13 @@ impl Drain {
     /// Takes `cost` units away again.
     pub fn take<A: Amount>(self, state: &mut Fill<A>, at: SimTime, cost: u64) {
         state.set(self.fill(state, at).minus(A::saturating_product(cost, self.period)), at);
+    }
+
+    /// Makes a level of another drain and capacity its own: as much is left below `capacity`.
+    pub fn take_over<A: Amount>(self, capacity: A, state: &mut Fill<A>, from: (Self, A), at: SimTime) {
+        let scale = |(drain, capacity): (Self, A)| Scale { capacity: capacity.wide(), unit: drain.unit() };
+        let level = from.0.fill(state, at).wide();
+        state.set(A::narrow(scale((self, capacity)).take_over(scale(from), level)), at);
     }
 
     /// Time from `at` until the level is at most `target`.

@@ -92,6 +92,10 @@ impl<T: Ticks> Algorithm for Gcra<T> {
         *tat = self.schedule.clamp(*tat, at);
     }
 
+    fn take_over(&self, tat: &mut T, from: &Self, at: SimTime) {
+        *tat = self.schedule.with_room_of(*tat, &from.schedule, at);
+    }
+
     fn retry_after(&self, tat: &T, at: SimTime, cost: u64) -> Option<SimDuration> {
         self.schedule.retry_after(*tat, at, cost)
     }

@@ -214,6 +214,10 @@ pub trait Limiter: Send {
     fn size(&self) -> StateSize;
     /// The same limiter with the same states.
     fn duplicate(&self) -> Box<dyn Limiter>;
+    /// Takes over all keys from a limiter of the same algorithm with other parameters.
+    fn take_over(&mut self, from: Box<dyn Limiter>, at: SimTime);
+    /// Itself, whatever it is.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 /// Bytes of states that a near cache holds anyway.
@@ -365,6 +369,16 @@ impl<A: Algorithm + Clone + Send + 'static> Limiter for Keyed<A> {
 
     fn duplicate(&self) -> Box<dyn Limiter> {
         Box::new(self.clone())
+    }
+
+    fn take_over(&mut self, from: Box<dyn Limiter>, at: SimTime) {
+        let from: Self = *from.into_any().downcast().expect("keys go over to the same algorithm");
+        self.states = from.states;
+        self.states.iter_mut().for_each(|state| self.algorithm.take_over(state, &from.algorithm, at));
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 
     fn size(&self) -> StateSize {

@@ -129,6 +129,12 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
         *next_free = self.schedule.clamp(*next_free, at);
     }
 
+    /// What waits keeps its place, so what comes after it keeps its distance: not the room is kept, but
+    /// the instant.
+    fn take_over(&self, next_free: &mut T, from: &Self, at: SimTime) {
+        *next_free = self.schedule.at_time_of(*next_free, &from.schedule, at);
+    }
+
     fn retry_after(&self, next_free: &T, at: SimTime, cost: u64) -> Option<SimDuration> {
         self.schedule.retry_after(*next_free, at, cost)
     }
@@ -218,6 +224,10 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
 
     fn clamp(&self, state: &mut Fill<A>, at: SimTime) {
         state.set(self.drain.fill(state, at).min(self.capacity), at);
+    }
+
+    fn take_over(&self, state: &mut Fill<A>, from: &Self, at: SimTime) {
+        self.drain.take_over(self.capacity, state, (from.drain, from.capacity), at);
     }
 
     fn retry_after(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Option<SimDuration> {

@@ -11,6 +11,7 @@ mod fixed_window;
 mod gcra;
 mod keyed;
 mod leaky_bucket;
+mod part;
 mod rewound;
 mod ring;
 mod schedule;
@@ -26,6 +27,7 @@ pub use fixed_window::{FixedWindow, FixedWindowSpec, WindowAnchor};
 pub use gcra::{Gcra, GcraSpec};
 pub use keyed::{Bits, KeyId, Keyed, Limiter, Rows, Snapshot, StateSize, Verdicts};
 pub use leaky_bucket::{LeakyBucketSpec, LeakyMeter, LeakyMode, LeakyQueue};
+pub use part::Part;
 pub use rewound::RewoundBucket;
 pub use ring::Ring;
 pub use schedule::Ticks;
@@ -129,6 +131,12 @@ pub trait Algorithm {
 
     /// Forgives debt: a level above the limit is cut to it.
     fn clamp(&self, state: &mut Self::State, at: SimTime);
+
+    /// Makes a state of the same algorithm with other parameters its own. Windows, logs and counters keep
+    /// what was used; buckets and schedules override this to keep what was left.
+    fn take_over(&self, state: &mut Self::State, from: &Self, at: SimTime) {
+        let _ = (state, from, at);
+    }
 
     /// The smallest wait after which this attempt would be admitted if nothing else arrived; zero
     /// if it would be now, `None` if no wait helps.

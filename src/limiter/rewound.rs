@@ -94,6 +94,10 @@ impl<A: Amount> Algorithm for RewoundBucket<A> {
         self.replace(state, at, |missing| missing.min(self.capacity));
     }
 
+    fn take_over(&self, state: &mut Fill<A>, from: &Self, at: SimTime) {
+        self.drain.take_over(self.capacity, state, (from.drain, from.capacity), at);
+    }
+
     fn retry_after(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Option<SimDuration> {
         match cost {
             0 => Some(SimDuration::ZERO),

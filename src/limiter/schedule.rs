@@ -3,7 +3,7 @@
 //! GCRA calls that instant the theoretical arrival time, a leaky queue the time its server is next
 //! free; both accept an attempt when the backlog with it stays within a capacity.
 
-use super::amount::div_up;
+use super::amount::{Scale, div_up};
 use super::{Level, Used};
 use crate::quota::Rate;
 use crate::time::{SimDuration, SimTime};
@@ -23,6 +23,8 @@ pub trait Ticks: Copy + Debug + Ord + Send + Sync + 'static {
     fn minus(self, other: Self) -> Self;
     /// The value in 128 bits.
     fn wide(self) -> i128;
+    /// A value of 128 bits, or the nearest.
+    fn narrow(wide: i128) -> Self;
     /// `self / units` rounded up, or the largest value, for a value that is not negative.
     fn nanos(self, units: u64) -> u64;
 }
@@ -47,6 +49,9 @@ impl Ticks for i64 {
     #[inline]
     fn wide(self) -> i128 {
         i128::from(self)
+    }
+    fn narrow(wide: i128) -> Self {
+        Self::try_from(wide).unwrap_or(if wide < 0 { Self::MIN } else { Self::MAX })
     }
     #[inline]
     fn nanos(self, units: u64) -> u64 {
@@ -75,6 +80,9 @@ impl Ticks for i128 {
     #[inline]
     fn wide(self) -> i128 {
         self
+    }
+    fn narrow(wide: i128) -> Self {
+        wide
     }
     #[inline]
     fn nanos(self, units: u64) -> u64 {
@@ -128,6 +136,25 @@ impl<T: Ticks> Schedule<T> {
     /// The instant with no more than the capacity of work that is not done.
     pub fn clamp(&self, done: T, at: SimTime) -> T {
         done.min(self.now(at).plus(self.capacity))
+    }
+
+    /// An instant of another schedule on this one, with as much room left as there was.
+    pub fn with_room_of(&self, done: T, from: &Self, at: SimTime) -> T {
+        let scale = |of: &Self| Scale { capacity: of.capacity.wide().unsigned_abs(), unit: u128::from(of.period) };
+        self.after(scale(self).take_over(scale(from), from.backlog(done, at)), at)
+    }
+
+    /// An instant of another schedule on this one: the same instant.
+    pub fn at_time_of(&self, done: T, from: &Self, at: SimTime) -> T {
+        let (backlog, units, scale) = (from.backlog(done, at), u128::from(from.units.max(1)), u128::from(self.units));
+        // Whole nanoseconds and the rest apart: each product fits.
+        self.after((backlog / units * scale).saturating_add((backlog % units * scale).div_ceil(units)), at)
+    }
+
+    /// The instant at which so much work is done from `at` on.
+    fn after(&self, backlog: u128, at: SimTime) -> T {
+        let backlog = i128::try_from(backlog).unwrap_or(i128::MAX);
+        T::narrow(self.now(at).wide().saturating_add(backlog))
     }
 
     /// Work accepted and not done at `at`, in 1/units nanoseconds.

@@ -116,7 +116,14 @@ impl LimiterSpec {
     /// The sustained rate, as an interval; `None` if it is zero.
     #[must_use]
     pub fn interval(&self) -> Option<Interval> {
-        let (period, units) = match self {
+        let (period, units) = self.rate().reduced();
+        (units > 0).then_some(Interval { period, units })
+    }
+
+    /// The sustained rate.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        match self {
             Self::FixedWindow(FixedWindowSpec { limit, .. })
             | Self::SlidingLog(SlidingLogSpec { limit, .. })
             | Self::SlidingCounter(SlidingCounterSpec { limit, .. }) => Rate::from(*limit),
@@ -124,8 +131,6 @@ impl LimiterSpec {
             | Self::LeakyBucket(LeakyBucketSpec { rate, .. })
             | Self::Gcra(GcraSpec { rate, .. }) => *rate,
         }
-        .reduced();
-        (units > 0).then_some(Interval { period, units })
     }
 
     /// An equal part of it for each of `parts`: units rounded down, the rate exact. `None` if that

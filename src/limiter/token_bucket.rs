@@ -164,6 +164,10 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
         state.set(self.drain.fill(state, at).min(self.capacity), at);
     }
 
+    fn take_over(&self, state: &mut Fill<A>, from: &Self, at: SimTime) {
+        self.drain.take_over(self.capacity, state, (from.drain, from.capacity), at);
+    }
+
     fn retry_after(&self, state: &Fill<A>, at: SimTime, cost: u64) -> Option<SimDuration> {
         match cost {
             0 => Some(SimDuration::ZERO),
@@ -281,6 +285,15 @@ impl Algorithm for SteppedBucket {
 
     fn clamp(&self, state: &mut SteppedFill, _at: SimTime) {
         state.missing = state.missing.min(self.burst);
+    }
+
+    fn take_over(&self, state: &mut SteppedFill, from: &Self, at: SimTime) {
+        let (step, missing) = (from.step(state, at), from.missing(state, at));
+        state.missing = match from.burst.checked_sub(missing) {
+            Some(left) => self.burst.saturating_sub(left),
+            None => self.burst.saturating_add(missing - from.burst),
+        };
+        state.step = step;
     }
 
     fn retry_after(&self, state: &SteppedFill, at: SimTime, cost: u64) -> Option<SimDuration> {

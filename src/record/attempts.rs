@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct AttemptLog {
     lanes: Vec<Shared>,
     headers: bool,
+    deployed: bool,
 }
 
 /// A lane's file, and what went wrong with it.
@@ -30,6 +31,7 @@ struct Pen {
     /// The run's start; without one, the first attempt.
     start: Option<SimTime>,
     headers: bool,
+    deployed: bool,
     keys: Vec<String>,
     /// Rows of attempts that were decided before one that came earlier, and the number of that one.
     early: BTreeMap<u64, csv::StringRecord>,
@@ -45,6 +47,7 @@ impl AttemptLog {
         Self {
             lanes: files.into_iter().map(|file| Arc::new(Mutex::new(Ok(writer(file))))).collect(),
             headers: lanes.iter().any(|lane| lane.response.tells()),
+            deployed: lanes.iter().any(|lane| lane.deployment.is_some()),
         }
     }
 
@@ -59,6 +62,7 @@ impl AttemptLog {
                 plan: lane.clone(),
                 start,
                 headers: self.headers,
+                deployed: self.deployed,
                 keys: Vec::new(),
                 early: BTreeMap::new(),
                 next: 0,
@@ -73,8 +77,9 @@ impl AttemptLog {
     /// If a lane's file or `out` fails.
     pub fn finish(self, out: impl Write) -> Result<(), Error> {
         let mut out = csv::Writer::from_writer(out);
-        let extra: &[&str] = if self.headers { &["status", "headers"] } else { &[] };
-        out.write_record(HEADER.iter().chain(extra))?;
+        let headers: &[&str] = if self.headers { &["status", "headers"] } else { &[] };
+        let deployed: &[&str] = if self.deployed { &["replica", "decided_by", "latency_ns"] } else { &[] };
+        out.write_record(HEADER.iter().chain(headers).chain(deployed))?;
         let mut readers = Vec::new();
         for shared in self.lanes {
             let lock = Arc::into_inner(shared).expect("the worlds have ended");
@@ -116,11 +121,11 @@ impl Scribe for Pen {
         self.keys.extend(new_keys.iter().map(|key| display_key(key)));
     }
 
-    fn answered(&mut self, answered: &Answered, lane: &Lane) {
-        let Answered { row: number, arrival, made, at, keys, cost, decision, told } = *answered;
+    fn answered(&mut self, answered: &Answered, lane: Option<&Lane>) {
+        let Answered { row: number, arrival, made, at, keys, cost, decision, told, known, way } = *answered;
         let mut writer = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(rows) = &mut *writer else { return };
-        let row = Row::new(lane, keys[1], at, cost, decision);
+        let row = Row::new(lane, keys[1], known, cost, decision);
         let mut record = csv::StringRecord::new();
         record.push_field(&arrival.map_or_else(String::new, |arrival| arrival.to_string()));
         let start = *self.start.get_or_insert(at);
@@ -133,10 +138,18 @@ impl Scribe for Pen {
         if self.headers {
             let response = &self.plan.response;
             let status = if decision.admits() { 200 } else { response.status };
-            let lines = response.lines(at, self.policy, &lane.level(keys[1], at), told);
-            let lines: Vec<String> = lines.into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            let lines = lane.map(|lane| response.lines(known, self.policy, &lane.level(keys[1], known), told));
+            let lines: Vec<String> =
+                lines.into_iter().flatten().map(|(name, value)| format!("{name}: {value}")).collect();
             record.push_field(&status.to_string());
             record.push_field(&lines.join(" | "));
+        }
+        if self.deployed {
+            let (replica, decider) =
+                way.map_or_else(Default::default, |(replica, decider)| (replica.to_string(), decider.name()));
+            record.push_field(&replica);
+            record.push_field(decider);
+            record.push_field(&known.since(at).nanos().to_string());
         }
         // Rows keep the order in which attempts came.
         let mut ready = vec![record];

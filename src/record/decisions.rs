@@ -12,20 +12,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Row {
     decision: Decision,
     retry_after: Option<SimDuration>,
-    remaining: u64,
-    next: SimDuration,
-    full: SimDuration,
+    /// What remains, the time until more does, and until all; nothing where no limiter decided.
+    quota: Option<(u64, SimDuration, SimDuration)>,
 }
 
 impl Row {
     /// What a lane knows of a key after this decision.
-    pub(super) fn new(lane: &Lane, key: KeyId, at: SimTime, cost: u64, decision: Decision) -> Self {
-        let level = lane.level(key, at);
+    pub(super) fn new(lane: Option<&Lane>, key: KeyId, at: SimTime, cost: u64, decision: Decision) -> Self {
+        let level = lane.map(|lane| lane.level(key, at));
         let retry_after = match decision {
-            Decision::Deny => lane.retry_after(key, at, cost),
+            Decision::Deny => lane.and_then(|lane| lane.retry_after(key, at, cost)),
             _ => None,
         };
-        Self { decision, retry_after, remaining: level.remaining, next: level.next, full: level.full }
+        Self { decision, retry_after, quota: level.map(|level| (level.remaining, level.next, level.full)) }
     }
 
     /// From `decision` to `full_ns`.
@@ -37,11 +36,12 @@ impl Row {
         };
         let retry_after = match (self.decision, self.retry_after) {
             (Decision::Deny, Some(wait)) => wait.nanos().to_string(),
-            (Decision::Deny, None) => "never".to_owned(),
+            (Decision::Deny, None) if self.quota.is_some() => "never".to_owned(),
             _ => String::new(),
         };
-        let numbers = [u128::from(self.remaining), self.next.nanos(), self.full.nanos()];
-        let [remaining, next, full] = numbers.map(|number| number.to_string());
+        let [remaining, next, full] = self.quota.map_or_else(Default::default, |(remaining, next, full)| {
+            [u128::from(remaining), next.nanos(), full.nanos()].map(|number| number.to_string())
+        });
         [decision.to_owned(), wait, retry_after, remaining, next, full]
     }
 }
@@ -62,7 +62,7 @@ impl Tap for DecisionTap {
 
     fn after(&mut self, batch: &Batch, row: usize, decision: Decision, lane: &Lane) {
         let key = batch.keys[lane.plan().column][row];
-        self.rows.push(Row::new(lane, key, batch.at[row], batch.cost[row], decision));
+        self.rows.push(Row::new(Some(lane), key, batch.at[row], batch.cost[row], decision));
         if row + 1 == batch.len() {
             let rows = std::mem::take(&mut self.rows);
             self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(rows);

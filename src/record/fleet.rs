@@ -27,6 +27,8 @@ pub struct FleetRecord {
     without: u64,
     /// Asked of a replica whose store did not answer, for each measured span.
     unanswered: Vec<(SimDuration, Trailing)>,
+    /// The same for each key over the whole run.
+    all_unanswered: Vec<u64>,
     /// Units of a key offered to one replica within the time in which the others do not hear of them.
     staleness: Option<i64>,
     over: Over,
@@ -111,6 +113,7 @@ impl FleetRecord {
             decided: 0,
             without: 0,
             unanswered: plan.spans.iter().map(|span| (*span, Trailing::new(signed(*span)))).collect(),
+            all_unanswered: Vec::new(),
             staleness: stale,
             over: Over { window, limit: plan.limit.map_or(u64::MAX, |limit| limit.units), ..Over::default() },
             backend: plan.backend.map(|(units, period, bin)| BackendLoad {
@@ -134,6 +137,7 @@ impl FleetRecord {
             largest_cost,
             offered: self.replicas.iter().map(|replica| replica.offered.most()).max().unwrap_or(0),
             unanswered: self.unanswered.iter().map(|(span, trailing)| (*span, trailing.most())).collect(),
+            all_unanswered: self.all_unanswered.iter().copied().max().unwrap_or(0),
         }
     }
 
@@ -149,6 +153,9 @@ impl FleetRecord {
             max: (self.decided > 0).then_some(self.longest_latency),
         };
         FleetReport {
+            of_bound: None,
+            bounds: Vec::new(),
+            staleness_ns: None,
             replicas: self
                 .replicas
                 .iter()
@@ -285,6 +292,11 @@ impl Witness for FleetRecord {
             self.without += 1;
             let trailing = self.unanswered.iter_mut();
             trailing.for_each(|(_, trailing)| _ = trailing.add(told.key, told.at.nanos(), told.cost));
+            let key = told.key.index();
+            if key >= self.all_unanswered.len() {
+                self.all_unanswered.resize(key + 1, 0);
+            }
+            self.all_unanswered[key] += told.cost;
         }
     }
 

@@ -5,6 +5,12 @@ use serde::Serialize;
 /// What replicas and store did.
 #[derive(Clone, Debug, Serialize)]
 pub struct FleetReport {
+    /// The peak over its bound; absent where nothing is proven.
+    pub of_bound: Option<f64>,
+    /// The most that any traffic with the quantities of this run could get released, by span.
+    pub bounds: Vec<BoundPoint>,
+    /// How long a replica does not hear of what others admit; absent where that does not matter.
+    pub staleness_ns: Option<u64>,
     /// What each replica did.
     pub replicas: Vec<ReplicaReport>,
     /// What the store did; absent without one.
@@ -15,6 +21,15 @@ pub struct FleetReport {
     pub over_spans: Vec<OverSpan>,
     /// Time in bins in which more was released than the backend can do; absent without a backend.
     pub backend_overload_ns: Option<u64>,
+}
+
+/// A worst case.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BoundPoint {
+    /// Length of the half-open span.
+    pub span_ns: u64,
+    /// The most units; absent where nothing is proven.
+    pub bound: Option<u128>,
 }
 
 /// What one replica did.

@@ -17,7 +17,7 @@ pub use detail::{
     ArrivalDetail, Change, Counts, DecisionDetail, DecisionKind, Detail, Extent, LaneDetail, RequestCounts, Sheet,
     SlowDetail,
 };
-pub use fleet::{FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
+pub use fleet::{BoundPoint, FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
 pub use fleet_detail::{Counter, Deciders, FaultDetail, FaultKind, FleetDetail, ReplicaDetail, StoreDetail};
 pub use paper::{PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};

@@ -2,7 +2,7 @@
 
 use super::faults;
 use crate::record::{FleetPlan, FleetRecord};
-use crate::report::{LaneDetail, LaneReport};
+use crate::report::{BoundPoint, FleetReport, LaneDetail, LaneReport};
 use crate::scenario::Plan;
 use crate::sim::{BackendSpec, LanePlan, Schedule, ServiceSpec};
 use crate::time::{SimDuration, SimTime};
@@ -60,10 +60,28 @@ pub fn complete(
             point.bound = bound(SimDuration::from_nanos(point.span_ns));
         }
     }
+    let mut fleet = finished(plan, lane, &schedule, fleet);
+    if let (Some(deployment), Some(limit)) = (&lane.deployment, plan.limit) {
+        let quarter = limit.window.short_nanos().div_ceil(4);
+        let point = |span_ns: u64| {
+            let bound = deployment.bound(lane, &schedule, SimDuration::from_nanos(span_ns), &measured);
+            BoundPoint { span_ns, bound }
+        };
+        fleet.bounds = (1..=12).map(|n| point(quarter.saturating_mul(n))).collect();
+        let staleness = deployment.staleness(&schedule);
+        fleet.staleness_ns = staleness.map(|span| u64::try_from(span.nanos()).unwrap_or(u64::MAX));
+    }
+    let peak = report.peak.as_ref().and_then(|peak| Some((peak.units, peak.bound.filter(|bound| *bound > 0)?)));
+    fleet.of_bound = peak.map(|(units, bound)| units as f64 / bound as f64);
+    report.fleet = Some(fleet);
+}
+
+/// What a record found.
+fn finished(plan: &Plan, lane: &LanePlan, schedule: &Schedule, fleet: FleetRecord) -> FleetReport {
     let end = plan.traffic.duration.map_or(u64::MAX, SimDuration::short_nanos);
     let store =
         lane.deployment.as_ref().and_then(|deployment| deployment.has_store().then(|| schedule.unavailable(end)));
-    report.fleet = Some(fleet.finish(store));
+    fleet.finish(store)
 }
 
 /// Completes a close look at a lane with what goes wrong meanwhile, and which replicas run.

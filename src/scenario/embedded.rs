@@ -48,6 +48,7 @@ pub const EMBEDDED: &[Embedded] = embed![
     "hammered-store",
     "lost-expire",
     "restart",
+    "drl",
     "nasa",
     "llm-tokens",
 ];
@@ -61,6 +62,7 @@ pub const PAPERS: &[Embedded] = embed![
     "papers/cloudflare",
     "papers/cloudflare-azure",
     "papers/cloudflare-worst",
+    "papers/databricks",
 ];
 
 /// Traces that embedded scenarios read.

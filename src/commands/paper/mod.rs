@@ -4,9 +4,12 @@ mod aws_jitter;
 mod brooker_collapse;
 mod brooker_retries;
 mod cloudflare;
+mod databricks;
+mod drl;
 mod hotos21;
 mod published;
 mod rebuild;
+mod rounds;
 mod sre_throttling;
 
 use super::cli::PaperArgs;
@@ -26,13 +29,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// All papers.
-const PAPERS: [&Paper; 6] = [
+const PAPERS: [&Paper; 8] = [
     &aws_jitter::PAPER,
     &brooker_retries::PAPER,
     &brooker_collapse::PAPER,
     &hotos21::PAPER,
     &sre_throttling::PAPER,
     &cloudflare::PAPER,
+    &drl::PAPER,
+    &databricks::PAPER,
 ];
 
 /// Names of the papers, and what each shows.

@@ -300,6 +300,9 @@ Figures, in kebab-case, else as in the JSON report (see report):
                       .p95 .p99 .max time-to-success-all-ns.p50 .p95 .p99 .max
                       most-attempts most-retries peak-to-mean dispersion jain
                       overloaded-bins recovered-ns
+  of a deployment     over-admitted under-admitted over-limit-ns backend-overload-ns
+                      store.operations store.per-request store.latency-ns.p50 .p99
+                      store.unavailable-ns store.decided-without
   numbers             peak (= peak.units) peak.ratio peak.bound over.keys keys-denied
                       cost-offered cost-admitted state.keys state.bytes
                       state.bytes-per-key "envelope.SPAN" "envelope.SPAN.bound", for a
@@ -358,6 +361,11 @@ and lane; `-` is standard output, instead of the report.
   next_ns         Time until one more of them would be; 0 when all are.
   full_ns         Time until its key is as one never seen.
   status headers  Where a lane states a response: what its client sees.
+  replica         Where a lane is deployed: the replica that it met.
+  decided_by      store, replica, fallback (the replica's own when the store does not
+                  answer), rule (open or closed), exempt.
+  latency_ns      From asking to knowing; the columns from retry_after_ns to full_ns are
+                  as of then, and empty where a rule decided.
 
 In a closed loop rows are ordered by time and lane, and arrival is the number of the
 request's first attempt; it is empty for later requests of a closed population.
@@ -393,8 +401,8 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     envelope        the same for other spans: span_ns, units, bound
     over            keys above the limit, first_ns, peak_key_ns (how long the worst was)
     false_denials   refused although the exact sliding log admits
-    false_admissions  admitted although it refuses; over_admitted and under_admitted: the
-                    units of these and of the false denials
+    false_admissions  admitted although it refuses
+    over_admitted under_admitted   units of the false admissions, and of the denials
     wait_ns         of the admitted: p50, p95, p99, max
     state           keys, bytes, bytes_per_key that the limiter holds at the end
     keys_denied     keys refused at least once; top_denied: the first of them, with key,
@@ -402,11 +410,13 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     classes         by class of traffic: class, attempts, allowed, delayed, denied
     timeline        from_ns, bin_ns, then allowed, delayed, denied in each bin
     Where a lane is deployed, beside these (see deployment):
+    of_bound bounds   the peak over its bound; the worst case by span: span_ns, bound
+    staleness_ns    how long who decides does not hear of what others admit
     replicas        of each: admitted, denied, peak_units
-    store           operations that it executed, per_request (a decision), latency_ns from
-                    asking to knowing (p50, p99, max), unavailable_ns, decided_without:
+    store           operations that it executed, per_request, latency_ns from asking to
+                    knowing (p50, p99, max), unavailable_ns (down), decided_without:
                     attempts decided without it because it did not answer
-    over_limit_ns over_spans   for how long any key was above the limit; from_ns, until_ns
+    over_limit_ns over_spans   how long any key was above the limit; from_ns, until_ns
     backend_overload_ns   time in bins in which the backend is sent more than it can do
     In a closed loop, beside these (see client):
     partial         stopped after max-events: not all of it

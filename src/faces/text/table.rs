@@ -72,10 +72,9 @@ const DEPLOYED_COLUMNS: [Column; 8] = [
     ("backend over", |lane| of_fleet(lane, |fleet| fleet.backend_overload_ns.map(lasting))),
     ("refused", |lane| lane.false_denials.map_or("-".to_owned(), |refused| count(u128::from(refused)))),
     ("time over", |lane| of_fleet(lane, |fleet| fleet.over_limit_ns.map(lasting))),
-    ("of bound", |lane| match lane.peak.as_ref().map(|peak| (peak.units, peak.bound)) {
-        Some((units, Some(bound))) if bound > 0 => format!("{:.0}%", units as f64 / bound as f64 * 100.0),
-        Some((_, None)) => "?".to_owned(),
-        _ => "-".to_owned(),
+    ("of bound", |lane| match lane.peak.as_ref().map(|peak| peak.bound) {
+        Some(None) => "?".to_owned(),
+        _ => of_fleet(lane, |fleet| fleet.of_bound.map(|part| format!("{:.0}%", part * 100.0))),
     }),
     ("ops", |lane| of_store(lane, |store| Some(format!("{:.2}", store.per_request)))),
     ("p99", |lane| of_store(lane, |store| store.latency_ns.p99.map(lasting))),

@@ -175,8 +175,10 @@ impl Loops<'_> {
                 self.link(table.span(), &link, replicas.count, lane)?
             }
             _ => {
+                // A report and its assignment take their time; no attempt waits for them.
+                let reports = matches!(scheme, Scheme::Assignment { .. });
                 let stated = [
-                    t.round_trip.as_ref().map(Spanned::span),
+                    t.round_trip.as_ref().filter(|_| !reports).map(Spanned::span),
                     t.timeout.as_ref().map(Spanned::span),
                     t.on_failure.as_ref().map(Spanned::span),
                     t.fallback_share.as_ref().map(Spanned::span),
@@ -187,11 +189,12 @@ impl Loops<'_> {
                     return Err(self.error(
                         stated,
                         "here no attempt waits for a store",
-                        "only `lease` asks one on an attempt's behalf",
+                        "only `lease` asks one on an attempt's behalf; `assignment` has a `round-trip`",
                         "leave it out",
                     ));
                 }
-                no_link()
+                let round_trip = t.round_trip.as_ref().map(|stated| self.hop(stated)).transpose()?;
+                LinkSpec { round_trip: round_trip.unwrap_or(HopSpec::Constant(SimDuration::ZERO)), ..no_link() }
             }
         };
         Ok(HybridSpec { replicas, scheme, link })

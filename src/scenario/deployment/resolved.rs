@@ -28,8 +28,12 @@ pub fn deployment_spec(deployment: &DeploymentSpec) -> Table {
         DeploymentSpec::Hybrid(hybrid) => {
             let (name, knobs) = scheme(&hybrid.scheme);
             spec.insert(name.to_owned(), Value::Table(knobs));
-            if matches!(hybrid.scheme, Scheme::Lease { .. }) {
-                spec.extend(link(&hybrid.link));
+            match hybrid.scheme {
+                Scheme::Lease { .. } => spec.extend(link(&hybrid.link)),
+                Scheme::Assignment { .. } => {
+                    spec.insert("round-trip".to_owned(), hop_spec(hybrid.link.round_trip));
+                }
+                _ => {}
             }
         }
     }

@@ -6,7 +6,7 @@
 //! it.
 
 use super::{CentralSpec, Change, DeploymentSpec, HybridSpec, LocalSpec, Operation, Routing, Schedule, Scheme, Share};
-use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec};
+use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec, StoreSpec, divided};
 use crate::limiter::{LimiterSpec, Refill, TokenBucketSpec};
 use crate::sim::lane::LanePlan;
 use crate::time::SimDuration;
@@ -25,17 +25,19 @@ pub struct Measured {
     pub offered: u64,
     /// For each span, the most units of one key that were decided without the store in it.
     pub unanswered: Vec<(SimDuration, u64)>,
+    /// The same over the whole run.
+    pub all_unanswered: u64,
 }
 
 fn plus(a: SimDuration, b: SimDuration) -> SimDuration {
     SimDuration::from_wide_nanos(a.nanos().saturating_add(b.nanos()))
 }
 
-fn times(units: Option<u128>, count: u128) -> Option<u128> {
+pub(super) fn times(units: Option<u128>, count: u128) -> Option<u128> {
     units.map(|units| units.saturating_mul(count))
 }
 
-fn sum(a: Option<u128>, b: Option<u128>) -> Option<u128> {
+pub(super) fn sum(a: Option<u128>, b: Option<u128>) -> Option<u128> {
     Some(a?.saturating_add(b?))
 }
 
@@ -150,7 +152,7 @@ impl DeploymentSpec {
                     let lost = self.lost(lane, schedule, span, one, measured);
                     sum(sum(one, lost), without(lane, link, replicas, schedule, span, measured))
                 }
-                _ => None,
+                scheme => divided::bound(scheme, replicas, lane, schedule, span, measured),
             },
         }
     }
@@ -191,15 +193,20 @@ fn edge(limiter: &LimiterSpec) -> u128 {
     if matches!(limiter, LimiterSpec::FixedWindow(_)) { 2 } else { 1 }
 }
 
-/// Limiters of replicas that a key can meet, fresh ones counted again.
-fn lives(replicas: &ReplicasSpec, schedule: &Schedule) -> u128 {
-    let all = u128::from(schedule.most_replicas());
+/// Limiters of replicas that begin anew in the course of the run, at most.
+pub(super) fn fresh(schedule: &Schedule) -> u128 {
     let fresh = |change: &Change| match change {
         Change::Start(_) | Change::Restart(_) => 1,
         Change::Scale(count) => u128::from(*count),
         _ => 0,
     };
-    let started: u128 = schedule.changes().iter().map(|(_, change)| fresh(change)).sum();
+    schedule.changes().iter().map(|(_, change)| fresh(change)).sum()
+}
+
+/// Limiters of replicas that a key can meet, fresh ones counted again.
+pub(super) fn lives(replicas: &ReplicasSpec, schedule: &Schedule) -> u128 {
+    let all = u128::from(schedule.most_replicas());
+    let started = fresh(schedule);
     let moves = |change: &Change| {
         matches!(change, Change::Reroute | Change::Start(_) | Change::Stop(_) | Change::Restart(_) | Change::Scale(_))
     };
@@ -230,10 +237,14 @@ fn without(
     span: SimDuration,
     measured: &Measured,
 ) -> Option<u128> {
-    let (_, asked) = measured.unanswered.iter().find(|(other, _)| *other == span)?;
-    let asked = u128::from(*asked);
+    // Within a longer span, at least as much.
+    let longer = measured.unanswered.iter().filter(|(other, _)| *other >= span).map(|(_, asked)| *asked);
+    let asked = u128::from(longer.min().unwrap_or(measured.all_unanswered));
     // Once before the first fault, if the store is too slow, and once for each.
-    let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + 1);
+    let in_time =
+        link.timeout.is_none_or(|timeout| link.round_trip.longest().is_some_and(|longest| longest <= timeout));
+    let always = link.store == StoreSpec::default() && in_time;
+    let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + u128::from(!always));
     let delays = lane.limiter.delays();
     let own = |limiter: LimiterSpec| {
         let each =

@@ -3,17 +3,20 @@
 //! A [`DeploymentSpec`] says how a lane's limit is kept by more than one process; a [`FaultSpec`]
 //! says what goes wrong in the world of all lanes.
 
+mod allot;
 mod bound;
+mod divided;
 mod fault;
 mod router;
 mod schedule;
 
+pub use allot::{Demand, allot, proportion, smoothed};
 pub use bound::Measured;
 pub use fault::{FaultSpec, RandomKind};
 pub use router::Router;
 pub use schedule::{Change, Schedule};
 
-use super::backend::HopSpec;
+use super::backend::{HopSpec, MILLION};
 use crate::limiter::{Backwards, Initial, LimiterSpec, Refill, TokenBucketSpec};
 use crate::quota::Rate;
 use crate::time::SimDuration;
@@ -282,7 +285,40 @@ pub enum Scheme {
     },
 }
 
+impl Scheme {
+    /// Between two rounds, if it has any.
+    #[must_use]
+    pub const fn every(&self) -> Option<SimDuration> {
+        match self {
+            Self::Lease { .. } => None,
+            Self::Sync { every, .. }
+            | Self::Quota { every, .. }
+            | Self::Drop { every, .. }
+            | Self::Proportional { every, .. }
+            | Self::Assignment { report: every, .. } => Some(*every),
+        }
+    }
+
+    /// Weight of the last interval in an estimate of demand, in parts per million.
+    #[must_use]
+    pub const fn weight(&self) -> u64 {
+        match self {
+            Self::Drop { weight, .. } | Self::Proportional { weight, .. } => *weight,
+            _ => MILLION,
+        }
+    }
+}
+
 impl DeploymentSpec {
+    /// How replicas hear of each other, if they do.
+    #[must_use]
+    pub const fn scheme(&self) -> Option<&Scheme> {
+        match self {
+            Self::Hybrid(HybridSpec { scheme, .. }) => Some(scheme),
+            Self::Central(_) | Self::Local(_) => None,
+        }
+    }
+
     /// Its name in a scenario.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -306,7 +342,10 @@ impl DeploymentSpec {
     /// Whether replicas share a store.
     #[must_use]
     pub const fn has_store(&self) -> bool {
-        !matches!(self, Self::Local(_))
+        // Who gossips tells the others themselves.
+        let gossip =
+            matches!(self, Self::Hybrid(HybridSpec { scheme: Scheme::Drop { .. } | Scheme::Proportional { .. }, .. }));
+        !matches!(self, Self::Local(_)) && !gossip
     }
 
     /// The way to the store, if attempts wait for one.

@@ -54,7 +54,12 @@ impl World<'_> {
         if let Some(every) = fleet.rounds.every() {
             self.plan_event(every, Class::Change, Event::Round);
         }
+        let lent = fleet.shares.first_leases();
         self.fleet = Some(Box::new(fleet));
+        for (replica, until) in lent {
+            self.plan_event(until, Class::Change, Event::Lapse { replica, given: 0 });
+        }
+        self.show_parts(0);
     }
 
     /// An attempt goes out to the deployment.
@@ -98,7 +103,10 @@ impl World<'_> {
                 self.ask_store(asked, Task::Decide, now);
             }
             DeploymentSpec::Hybrid(HybridSpec { scheme: Scheme::Lease { .. }, .. }) => self.spend(asked, now),
-            DeploymentSpec::Hybrid(_) => self.decide_by_rounds(asked, local, now),
+            DeploymentSpec::Hybrid(HybridSpec { scheme: Scheme::Sync { .. }, .. }) => {
+                self.decide_by_rounds(asked, local, now);
+            }
+            DeploymentSpec::Hybrid(_) => self.decide_by_share(asked, now),
         }
         Ok(())
     }
@@ -123,7 +131,7 @@ impl World<'_> {
                 if waits {
                     self.deny(slot, now);
                 } else {
-                    self.write_down(&asked, decider, decision);
+                    self.write_down(&asked, now, decider, decision);
                 }
             }
             Decision::Allow | Decision::Delay(_) => self.admit(&asked, now, decision, decider, waits),
@@ -138,7 +146,12 @@ impl World<'_> {
     }
 
     /// The world changes.
-    pub(super) fn change(&mut self, number: u32) {
+    pub(super) fn change(&mut self, number: u32, now: u64) {
+        self.make_change(number);
+        self.show_parts(now);
+    }
+
+    fn make_change(&mut self, number: u32) {
         let Some(fleet) = self.fleet.as_deref_mut() else { return };
         let (_, change) = fleet.schedule.changes()[number as usize];
         match change {

@@ -5,6 +5,7 @@ use super::operation::Operation;
 use super::pending::Places;
 use super::rounds::Rounds;
 use super::server::Server;
+use super::shares::Shares;
 use crate::limiter::{Decision, KeyId, LimiterSpec, StateSize, Workload};
 use crate::sim::deployment::{
     CentralSpec, DeploymentSpec, FaultSpec, HybridSpec, LinkSpec, LocalSpec, OnFailure, Router, Schedule, Scheme,
@@ -29,6 +30,20 @@ pub enum Decider {
     Exempt,
 }
 
+impl Decider {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Replica => "replica",
+            Self::Fallback => "fallback",
+            Self::Rule => "rule",
+            Self::Exempt => "exempt",
+        }
+    }
+}
+
 /// A deployment at work.
 pub struct Fleet {
     pub spec: DeploymentSpec,
@@ -46,6 +61,7 @@ pub struct Fleet {
     pub copies: Vec<(u32, Copied)>,
     pub expiry: Expiry,
     pub rounds: Rounds,
+    pub shares: Shares,
     pub racing: Racing,
 }
 
@@ -123,6 +139,7 @@ impl Fleet {
         let replicas = spec.replicas();
         let schedule = Schedule::new(faults, replicas.count, run.seed, run.end);
         let most = schedule.most_replicas();
+        let shares = Shares::new(&plan.limiter, spec, most);
         let part = |limiter: LimiterSpec| Lane::part(plan, limiter, workload, false);
         let replica = |number: u32| {
             let own = match spec {
@@ -133,7 +150,8 @@ impl Fleet {
                 DeploymentSpec::Hybrid(HybridSpec { scheme: Scheme::Sync { .. }, .. }) => {
                     Some(part(plan.limiter.clone()))
                 }
-                DeploymentSpec::Hybrid(_) => None,
+                DeploymentSpec::Hybrid(HybridSpec { scheme: Scheme::Lease { .. } | Scheme::Drop { .. }, .. }) => None,
+                DeploymentSpec::Hybrid(_) => Some(part(shares.first_limiter(number))),
             };
             let fallback = spec.link().and_then(|link| fallback(&plan.limiter, link, replicas.count)).map(part);
             Replica {
@@ -159,6 +177,7 @@ impl Fleet {
             expiry: Expiry::Kept,
             racing: Racing::default(),
             rounds: Rounds::new(spec, most),
+            shares,
             spec: spec.clone(),
             schedule,
         }
@@ -196,6 +215,7 @@ impl Fleet {
         (known.failures, known.open) = (0, None);
         known.leases.forget();
         self.rounds.restart(replica);
+        self.restart_share(replica);
     }
 
     /// What a replica decides without the store, and how.

@@ -16,6 +16,7 @@ mod plan;
 mod refusal;
 mod rounds;
 mod server;
+mod shares;
 mod stream;
 mod way;
 mod witness;

@@ -86,6 +86,8 @@ pub(super) enum Event {
     Answer { place: u32 },
     /// A replica hears of the others.
     Pulled { place: u32 },
+    /// What a replica was given of the limit ends.
+    Lapse { replica: u32, given: u64 },
 }
 
 impl Event {
@@ -99,6 +101,7 @@ impl Event {
                 | Self::Pushed { .. }
                 | Self::Answer { .. }
                 | Self::Pulled { .. }
+                | Self::Lapse { .. }
         )
     }
 }

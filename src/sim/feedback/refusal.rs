@@ -35,7 +35,7 @@ impl World<'_> {
             self.see(slot, Seen { retry_after, quota });
         }
         let decider = self.requests.items[slot as usize].decided.0;
-        self.write_down(&self.attempt_of(slot), decider, Decision::Deny);
+        self.write_down(&self.attempt_of(slot), now, decider, Decision::Deny);
         let status = self.response.status;
         self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
     }
@@ -48,7 +48,7 @@ impl World<'_> {
     }
 
     /// Writes down what an attempt was answered.
-    pub(super) fn write_down(&mut self, asked: &Asked, decider: Decider, decision: Decision) {
+    pub(super) fn write_down(&mut self, asked: &Asked, now: u64, decider: Decider, decision: Decision) {
         let Some(mut scribe) = self.scribe.take() else { return };
         let Asked { slot, row, number, made, keys, cost, .. } = *asked;
         let answered = Answered {
@@ -60,8 +60,10 @@ impl World<'_> {
             cost,
             decision,
             told: self.seen.get(slot as usize).and_then(|seen| seen.retry_after),
+            known: self.instant(now),
+            way: self.fleet.is_some().then_some((asked.replica, decider)),
         };
-        scribe.answered(&answered, self.decided_by(decider, asked.replica).unwrap_or(&self.lane));
+        scribe.answered(&answered, self.decided_by(decider, asked.replica));
         self.scribe = Some(scribe);
     }
 

@@ -70,12 +70,8 @@ impl Known {
 impl Rounds {
     /// Before the first.
     pub fn new(spec: &DeploymentSpec, replicas: u32) -> Self {
-        let every = match spec {
-            DeploymentSpec::Hybrid(HybridSpec { scheme: Scheme::Sync { every, .. }, .. }) => Some(*every),
-            _ => None,
-        };
         Self {
-            every,
+            every: spec.scheme().and_then(Scheme::every),
             replicas: (0..replicas).map(|_| Known::default()).collect(),
             messages: Places::new(),
             keys: Vec::new(),
@@ -133,10 +129,22 @@ impl World<'_> {
         self.decided(asked, now, decision, Decider::Replica);
     }
 
-    /// All replicas tell and are told.
+    /// All replicas tell and are told, and will be again.
     pub(super) fn round(&mut self, now: u64) {
-        let Some(fleet) = self.fleet.as_deref_mut() else { return };
-        let Some((_, push, ..)) = fleet.sync() else { return };
+        let Some(fleet) = self.fleet.as_deref() else { return };
+        match fleet.sync() {
+            Some((_, push, ..)) => self.push_round(now, push),
+            None => self.share_round(now),
+        }
+        let every = self.fleet.as_deref().and_then(|fleet| fleet.rounds.every());
+        if let Some(every) = every {
+            self.plan_event(now.saturating_add(every), Class::Change, Event::Round);
+        }
+    }
+
+    /// All replicas tell what they admitted.
+    fn push_round(&mut self, now: u64, push: u64) {
+        let Some(fleet) = self.fleet.as_deref() else { return };
         let running = fleet.router.running().to_vec();
         for replica in running {
             let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
@@ -151,17 +159,13 @@ impl World<'_> {
             let place = fleet.rounds.messages.put(Message { replica, round, restarts, charges, states: Vec::new() });
             self.plan_event(now.saturating_add(push), Class::Change, Event::Pushed { place });
         }
-        let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
-        if let Some(every) = fleet.rounds.every() {
-            self.plan_event(now.saturating_add(every), Class::Change, Event::Round);
-        }
     }
 
     /// The store hears of a replica.
     pub(super) fn pushed(&mut self, place: u32, now: u64) {
         let at = self.instant(now);
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
-        let Some((_, _, _, debt)) = fleet.sync() else { return };
+        let Some((_, _, _, debt)) = fleet.sync() else { return self.reported(place, now) };
         self.witness.operated(at);
         let message = &mut fleet.rounds.messages.items[place as usize];
         for charge in std::mem::take(&mut message.charges) {
@@ -179,7 +183,7 @@ impl World<'_> {
     pub(super) fn answer_round(&mut self, place: u32, now: u64) {
         let at = self.instant(now);
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
-        let Some((_, _, pull, _)) = fleet.sync() else { return };
+        let Some((_, _, pull, _)) = fleet.sync() else { return self.assign(place, now) };
         let message = &mut fleet.rounds.messages.items[place as usize];
         let known = &mut fleet.rounds.replicas[message.replica as usize];
         for key in known.changed.drain(..) {
@@ -197,6 +201,9 @@ impl World<'_> {
     pub(super) fn pulled(&mut self, place: u32, now: u64) {
         let at = instant(self.plan.origin, now);
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
+        if fleet.sync().is_none() {
+            return self.assigned(place, now);
+        }
         let message = &mut fleet.rounds.messages.items[place as usize];
         let (replica, round, restarts) = (message.replica, message.round, message.restarts);
         let states = std::mem::take(&mut message.states);

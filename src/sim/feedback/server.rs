@@ -25,8 +25,10 @@ impl Server {
         let mut start = now.max(self.free_at);
         if let Some((period, units)) = self.pace {
             let units = u128::from(units);
-            start = start.max(u64::try_from(self.next.div_ceil(units)).unwrap_or(u64::MAX));
-            self.next = self.next.max(u128::from(start) * units) + u128::from(period);
+            // Kept unrounded, so that what is rounded does not add up.
+            let begin = self.next.max(u128::from(start) * units);
+            start = u64::try_from(begin.div_ceil(units)).unwrap_or(u64::MAX);
+            self.next = begin + u128::from(period);
         }
         self.free_at = start.saturating_add(self.service);
         self.free_at

@@ -34,7 +34,7 @@ impl World<'_> {
             let quota = self.quota(slot, now);
             self.see(slot, Seen { retry_after: None, quota });
         }
-        self.write_down(asked, decider, decision);
+        self.write_down(asked, now, decider, decision);
         let mut generation = asked.generation;
         if waits {
             let request = &mut self.requests.items[slot as usize];

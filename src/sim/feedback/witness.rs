@@ -2,7 +2,7 @@
 
 use super::books::Books;
 use super::fleet::Decider;
-use crate::limiter::{Decision, KeyId};
+use crate::limiter::{Decision, KeyId, Part};
 use crate::sim::lane::Lane;
 use crate::time::SimTime;
 
@@ -36,6 +36,10 @@ pub trait Witness: Send {
     /// The store executed an operation.
     fn operated(&mut self, at: SimTime) {
         let _ = at;
+    }
+    /// A replica has this part of the limit from now on, or none.
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        let _ = (at, replica, part);
     }
     /// Whether it looks into the books.
     fn looks(&self) -> bool {
@@ -137,6 +141,10 @@ impl<A: Witness, B: Witness> Witness for (A, B) {
         self.0.operated(at);
         self.1.operated(at);
     }
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        self.0.holds(at, replica, part);
+        self.1.holds(at, replica, part);
+    }
     fn looks(&self) -> bool {
         self.0.looks() || self.1.looks()
     }
@@ -165,6 +173,9 @@ impl<T: Witness> Witness for Option<T> {
     }
     fn operated(&mut self, at: SimTime) {
         self.iter_mut().for_each(|witness| witness.operated(at));
+    }
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
     }
     fn looks(&self) -> bool {
         self.iter().any(Witness::looks)
@@ -201,14 +212,18 @@ pub struct Answered {
     pub decision: Decision,
     /// The wait that it was told, in nanoseconds.
     pub told: Option<u64>,
+    /// When the answer was known.
+    pub known: SimTime,
+    /// Of a deployed lane, the replica that it met, and who decided.
+    pub way: Option<(u32, Decider)>,
 }
 
 /// Writes down every attempt of a lane while the limiter's state is at hand.
 pub trait Scribe: Send {
     /// Keys of the first column that are new, in order of their numbers.
     fn meet(&mut self, new_keys: &[Box<[u8]>]);
-    /// An attempt was answered.
-    fn answered(&mut self, answered: &Answered, lane: &Lane);
+    /// An attempt was answered, by a limiter or by a rule.
+    fn answered(&mut self, answered: &Answered, lane: Option<&Lane>);
 }
 
 /// All of them.
@@ -230,6 +245,9 @@ impl<T: Witness, const N: usize> Witness for [T; N] {
     }
     fn operated(&mut self, at: SimTime) {
         self.iter_mut().for_each(|witness| witness.operated(at));
+    }
+    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+        self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
     }
     fn looks(&self) -> bool {
         self.iter().any(Witness::looks)

@@ -325,7 +325,7 @@ impl<'a> World<'a> {
                     self.request(thinker, now)?;
                 }
             }
-            Event::Change { number } => self.change(number),
+            Event::Change { number } => self.change(number, now),
             Event::AtStore { place } => self.reach_store(place, now),
             Event::Execute { place } => self.execute(place, now),
             Event::Heard { place } => self.heard(place, now),
@@ -336,6 +336,7 @@ impl<'a> World<'a> {
             Event::Pushed { place } => self.pushed(place, now),
             Event::Answer { place } => self.answer_round(place, now),
             Event::Pulled { place } => self.pulled(place, now),
+            Event::Lapse { replica, given } => self.lapse(replica, given, now),
         }
         Ok(())
     }

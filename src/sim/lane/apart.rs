@@ -81,6 +81,14 @@ impl Lane {
         }
     }
 
+    /// The same lane with other parameters of the same algorithm; what it knows of keys goes over.
+    pub fn rescale(&mut self, limiter: LimiterSpec, at: SimTime) {
+        let tick = self.tick(at);
+        let old = std::mem::replace(&mut self.limiter, limiter.build(&self.workload));
+        self.limiter.take_over(old, tick);
+        self.plan.limiter = limiter;
+    }
+
     /// The same lane with nothing known.
     #[must_use]
     pub fn fresh(&self) -> Self {
