@@ -107,3 +107,15 @@ fn nothing_is_cut_that_has_a_shorter_form() {
         }
     }
 }
+
+/// A backend or retries do not hide how the limit is kept.
+#[test]
+fn clients_do_not_hide_the_limit() {
+    let client = "on-failure = \"open\" } }\nclient = { retry = { fixed = { delay = \"1s\" } }, max-attempts = 3 }\n";
+    let mut view = View::new(plan(&OUTAGE.replace("on-failure = \"open\" } }\n", client)), 120, 40);
+    (0..2).for_each(|_| view.key(KeyCode::End));
+    view.assert_shows("first tries");
+    view.assert_shows("limit 30");
+    view.assert_shows("store counts");
+    view.assert_shows("attempts for 360 requests");
+}

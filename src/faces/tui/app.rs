@@ -208,8 +208,14 @@ impl App {
     }
 
     /// Whether clients come back, so that attempts are more than arrivals.
-    pub(super) fn is_closed_loop(&self) -> bool {
+    pub(super) fn has_clients(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.report.lanes.iter().any(|lane| lane.closed.is_some()))
+    }
+
+    /// Whether what becomes of requests is shown: of a limit that is kept by more than one process, how
+    /// it is kept matters more.
+    pub(super) fn is_closed_loop(&self) -> bool {
+        self.has_clients() && !self.is_deployed()
     }
 
     /// Whether a limit is kept by more than one process.

@@ -8,7 +8,7 @@ use super::fleet;
 use crate::report::FaultDetail;
 
 /// Lines of labels above a lane's panels at most.
-const MOST_LINES: usize = 6;
+const MOST_LINES: usize = 8;
 /// Height of a line.
 const LINE: i32 = 28;
 /// Between labels.

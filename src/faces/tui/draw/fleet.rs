@@ -49,38 +49,42 @@ pub fn faults(canvas: &mut Canvas, y: u16) {
     for (fault, strikes) in on_screen(canvas) {
         let Some((from, last)) = columns(canvas, fault) else { continue };
         let style = if strikes { canvas.theme.warn() } else { canvas.theme.dim() };
-        if fault.kind.is_instant() {
-            canvas.put(from, y, CHANGE, 1, style);
-            // Its name, where nothing else is in the way.
-            let end = layout.strip.x + layout.strip.width;
-            let room = (from + 1..end.min(from + 2 + super::width(&fault.text) as u16)).collect::<Vec<_>>();
-            let free = room.iter().all(|x| canvas.buf.cell((*x, y)).is_some_and(|cell| cell.symbol() == " "));
-            if free && room.len() > super::width(&fault.text) {
-                canvas.put(from + 1, y, &fault.text, room.len() as u16, style);
-            }
-            continue;
-        }
+        let sign = if fault.kind.is_instant() { CHANGE } else { WRONG };
         for x in from..=last {
-            canvas.put(x, y, WRONG, 1, style);
+            canvas.put(x, y, sign, 1, style);
         }
         let wide = super::width(&fault.text) as u16;
         if last - from > wide + 1 {
             let at = from + (last - from - wide) / 2;
             canvas.put(at, y, &format!(" {} ", fault.text), wide + 2, style);
+        } else {
+            beside(canvas, (last + 1, y), &fault.text, style);
         }
     }
     mark_cursor(canvas, y);
 }
 
-/// The same on the axis itself, where it has nothing to say.
+/// The name of what is too short to hold it, where nothing else is in the way.
+fn beside(canvas: &mut Canvas, (x, y): (u16, u16), text: &str, style: Style) {
+    let (strip, wide) = (canvas.layout.strip, super::width(text) as u16 + 2);
+    let free = |x: u16| canvas.buf.cell((x, y)).is_some_and(|cell| [" ", "│"].contains(&cell.symbol()));
+    if x + wide <= strip.x + strip.width && (x..x + wide).all(free) {
+        canvas.put(x + 1, y, text, wide, style);
+    }
+}
+
+/// The same on the axis itself.
 pub fn on_axis(canvas: &mut Canvas, y: u16) {
     for (fault, strikes) in on_screen(canvas) {
         let Some((from, last)) = columns(canvas, fault) else { continue };
         let style = if strikes { canvas.theme.warn() } else { canvas.theme.dim() };
         let sign = if fault.kind.is_instant() { CHANGE } else { WRONG };
         for x in from..=last {
-            if canvas.buf.cell((x, y)).is_some_and(|cell| cell.symbol() == " ") {
-                canvas.put(x, y, sign, 1, style);
+            match canvas.buf.cell_mut((x, y)) {
+                Some(cell) if cell.symbol() == " " => _ = cell.set_symbol(sign).set_style(style),
+                // A label stays, and is underlined.
+                Some(cell) => _ = cell.set_style(style.add_modifier(Modifier::UNDERLINED)),
+                None => {}
             }
         }
     }
@@ -120,7 +124,7 @@ pub fn paint(canvas: &mut Canvas, run: &Run, y: u16) {
         format!("{name}, so far: {admitted} admitted, {denied} denied"),
         format!("so far: {admitted} admitted, {denied} denied"),
     ];
-    if let Some(requests) = now.requests.filter(|_| app.is_closed_loop()) {
+    if let Some(requests) = now.requests.filter(|_| app.has_clients()) {
         let attempts = number(now.counts.total());
         let (first, good, lost) = (number(requests.first), number(requests.good), number(requests.gave_up));
         forms.insert(

@@ -105,7 +105,7 @@ fn final_peak(peak: &PeakReport, columns: u16) -> String {
 pub fn arrivals(canvas: &mut Canvas, y: u16) {
     let strip = canvas.layout.strip;
     let columns = usize::from(strip.width);
-    let (name, counts) = if canvas.app.is_closed_loop() {
+    let (name, counts) = if canvas.app.has_clients() {
         ("first tries", canvas.app.requests(canvas.app.lane, columns, |requests| requests.first))
     } else {
         ("arrivals", canvas.app.strip(0, columns).iter().map(Counts::total).collect())
