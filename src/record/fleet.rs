@@ -33,6 +33,7 @@ pub struct FleetRecord {
     staleness: Option<i64>,
     over: Over,
     backend: Option<BackendLoad>,
+    exempt: Vec<bool>,
 }
 
 #[derive(Debug)]
@@ -78,6 +79,8 @@ pub struct FleetPlan {
     pub limit: Option<Limit>,
     /// Replicas that ever run.
     pub replicas: u32,
+    /// For each source of traffic, whether it bypasses the limiter; empty: none does.
+    pub exempt: Vec<bool>,
     /// Spans at which the worst case is told.
     pub spans: Vec<SimDuration>,
     /// How long a replica does not hear of what others admit, if that matters.
@@ -116,6 +119,7 @@ impl FleetRecord {
             all_unanswered: Vec::new(),
             staleness: stale,
             over: Over { window, limit: plan.limit.map_or(u64::MAX, |limit| limit.units), ..Over::default() },
+            exempt: plan.exempt.clone(),
             backend: plan.backend.map(|(units, period, bin)| BackendLoad {
                 bin: signed(bin),
                 capacity: u128::from(units) * bin.nanos(),
@@ -301,7 +305,9 @@ impl Witness for FleetRecord {
     }
 
     fn released(&mut self, released: &Released) {
-        if self.limit.is_some() {
+        // What bypasses the limiter is no part of what it lets through.
+        let exempt = self.exempt.get(usize::from(released.source)).copied().unwrap_or(false);
+        if self.limit.is_some() && !exempt {
             self.over.release(released);
             let replica = &mut self.replicas[released.replica as usize];
             replica.released.add(released.key, released.at.nanos(), released.cost);

@@ -16,7 +16,7 @@ use crate::time::{SimDuration, SimTime};
 use crate::traffic::Traffic;
 
 /// Who is told what becomes of one lane's requests.
-type Told = ((Outcomes, Tallies), Option<FleetRecord>);
+type Watched = ((Outcomes, Tallies), Option<FleetRecord>);
 
 /// Runs a plan's closed loop again for observers of each lane's attempts, among which it is lane
 /// number 0, for observers of the first attempts, and for a witness of each lane's requests.
@@ -85,7 +85,7 @@ pub fn findings(
         .collect();
     let tallied: Vec<Tallied> = plan.conditions.iter().map(|condition| tallied(condition, record.start)).collect();
     let fleets: Vec<FleetPlan> = plan.lanes.iter().map(|lane| deployed::fleet_plan(plan, lane, record.start)).collect();
-    let mut outcomes: Vec<Told> = fleets
+    let mut outcomes: Vec<Watched> = fleets
         .iter()
         .map(|fleet| {
             let fleet = plan.is_deployed().then(|| FleetRecord::new(fleet));
@@ -188,7 +188,7 @@ fn world<'a>(
     record: &RecordPlan,
     end: Option<SimTime>,
     recording: &'a mut Recording,
-    outcomes: &'a mut Told,
+    outcomes: &'a mut Watched,
 ) -> World<'a> {
     let workload = plan.workload();
     let mut lanes = recording.lanes().iter().map(|lane| Lane::new(lane.clone(), &workload)).collect::<Vec<_>>();

@@ -25,6 +25,7 @@ pub fn fleet_plan(plan: &Plan, lane: &LanePlan, start: SimTime) -> FleetPlan {
         limit: plan.limit,
         replicas: if lane.deployment.is_some() { schedule.most_replicas() } else { 1 },
         spans,
+        exempt: lane.exempt.clone(),
         staleness: lane.deployment.as_ref().and_then(|deployment| deployment.staleness(&schedule)),
         backend: lane.backend.as_ref().and_then(capacity).map(|(units, period)| (units, period, plan.metric_bin)),
     }

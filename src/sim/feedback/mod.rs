@@ -6,6 +6,7 @@
 
 mod asked;
 mod books;
+mod ending;
 mod firsts;
 mod fleet;
 mod later;

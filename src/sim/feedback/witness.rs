@@ -154,36 +154,43 @@ impl<A: Witness, B: Witness> Witness for (A, B) {
     }
 }
 
-/// Somebody, perhaps.
-impl<T: Witness> Witness for Option<T> {
-    fn sent(&mut self, at: SimTime, client: KeyId, made: u32) {
-        self.iter_mut().for_each(|witness| witness.sent(at, client, made));
-    }
-    fn served(&mut self, at: SimTime) {
-        self.iter_mut().for_each(|witness| witness.served(at));
-    }
-    fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending) {
-        self.iter_mut().for_each(|witness| witness.ended(at, first, client, ending));
-    }
-    fn told(&mut self, told: &Told) {
-        self.iter_mut().for_each(|witness| witness.told(told));
-    }
-    fn released(&mut self, released: &Released) {
-        self.iter_mut().for_each(|witness| witness.released(released));
-    }
-    fn operated(&mut self, at: SimTime) {
-        self.iter_mut().for_each(|witness| witness.operated(at));
-    }
-    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
-        self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
-    }
-    fn looks(&self) -> bool {
-        self.iter().any(Witness::looks)
-    }
-    fn look(&mut self, at: SimTime, books: &Books<'_>) {
-        self.iter_mut().for_each(|witness| witness.look(at, books));
-    }
+/// Tells all that a container holds.
+macro_rules! each {
+    ([$($generic:tt)*] $container:ty) => {
+        impl<$($generic)*> Witness for $container {
+            fn sent(&mut self, at: SimTime, client: KeyId, made: u32) {
+                self.iter_mut().for_each(|witness| witness.sent(at, client, made));
+            }
+            fn served(&mut self, at: SimTime) {
+                self.iter_mut().for_each(|witness| witness.served(at));
+            }
+            fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending) {
+                self.iter_mut().for_each(|witness| witness.ended(at, first, client, ending));
+            }
+            fn told(&mut self, told: &Told) {
+                self.iter_mut().for_each(|witness| witness.told(told));
+            }
+            fn released(&mut self, released: &Released) {
+                self.iter_mut().for_each(|witness| witness.released(released));
+            }
+            fn operated(&mut self, at: SimTime) {
+                self.iter_mut().for_each(|witness| witness.operated(at));
+            }
+            fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
+                self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
+            }
+            fn looks(&self) -> bool {
+                self.iter().any(Witness::looks)
+            }
+            fn look(&mut self, at: SimTime, books: &Books<'_>) {
+                self.iter_mut().for_each(|witness| witness.look(at, books));
+            }
+        }
+    };
 }
+
+each!([T: Witness] Option<T>);
+each!([T: Witness, const N: usize] [T; N]);
 
 /// Nobody.
 impl Witness for () {
@@ -224,35 +231,4 @@ pub trait Scribe: Send {
     fn meet(&mut self, new_keys: &[Box<[u8]>]);
     /// An attempt was answered, by a limiter or by a rule.
     fn answered(&mut self, answered: &Answered, lane: Option<&Lane>);
-}
-
-/// All of them.
-impl<T: Witness, const N: usize> Witness for [T; N] {
-    fn sent(&mut self, at: SimTime, client: KeyId, made: u32) {
-        self.iter_mut().for_each(|witness| witness.sent(at, client, made));
-    }
-    fn served(&mut self, at: SimTime) {
-        self.iter_mut().for_each(|witness| witness.served(at));
-    }
-    fn ended(&mut self, at: SimTime, first: SimTime, client: KeyId, ending: Ending) {
-        self.iter_mut().for_each(|witness| witness.ended(at, first, client, ending));
-    }
-    fn told(&mut self, told: &Told) {
-        self.iter_mut().for_each(|witness| witness.told(told));
-    }
-    fn released(&mut self, released: &Released) {
-        self.iter_mut().for_each(|witness| witness.released(released));
-    }
-    fn operated(&mut self, at: SimTime) {
-        self.iter_mut().for_each(|witness| witness.operated(at));
-    }
-    fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
-        self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
-    }
-    fn looks(&self) -> bool {
-        self.iter().any(Witness::looks)
-    }
-    fn look(&mut self, at: SimTime, books: &Books<'_>) {
-        self.iter_mut().for_each(|witness| witness.look(at, books));
-    }
 }

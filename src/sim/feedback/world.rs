@@ -3,10 +3,10 @@
 use super::firsts::Firsts;
 use super::fleet::{Decider, Fleet};
 use super::pending::{Answer, Event, Phase, Places, Request, Thinker, UNNUMBERED};
-use super::plan::{LATER, Outcome, Population, Remains, WorldPlan, instant};
+use super::plan::{Outcome, Remains, WorldPlan, instant};
 use super::stream::{Sent, Stream};
 use super::way::Passing;
-use super::witness::{Ending, Scribe, Witness};
+use super::witness::{Ending, Scribe, Told, Witness};
 use crate::error::Error;
 use crate::limiter::{Decision, Interval, Verdicts};
 use crate::sim::backend::Overflow;
@@ -34,8 +34,8 @@ pub struct World<'a> {
     /// What the client of each request saw last, if clients look at all.
     pub(super) seen: Vec<Seen>,
     pub(super) releases: Places<Job>,
-    thinkers: Places<Thinker>,
-    clients: Vec<ClientState>,
+    pub(super) thinkers: Places<Thinker>,
+    pub(super) clients: Vec<ClientState>,
     fresh: ClientState,
     /// For each key, the instant that the last refusal was promised, in nanoseconds since the origin.
     pub(super) promised: Vec<u64>,
@@ -390,7 +390,7 @@ impl<'a> World<'a> {
 
     /// A request's next attempt is at `at`.
     #[inline]
-    fn rest(&mut self, slot: u32, at: u64) {
+    pub(super) fn rest(&mut self, slot: u32, at: u64) {
         let request = &mut self.requests.items[slot as usize];
         request.phase = Phase::Resting;
         request.generation = request.generation.wrapping_add(1);
@@ -435,6 +435,19 @@ impl<'a> World<'a> {
         }
         let decision = self.lane.decide(source, keys[1], at, cost);
         self.stream.push(Sent { at, cost, source, keys }, decision)?;
+        if self.released.is_some() {
+            let told = Told {
+                came: at,
+                at,
+                replica: 0,
+                decision,
+                decider: Decider::Store,
+                cost,
+                key: keys[1],
+                client: keys[0],
+            };
+            self.witness.told(&told);
+        }
         match decision {
             Decision::Deny => self.deny(slot, now),
             Decision::Allow | Decision::Delay(_) => {
@@ -443,57 +456,5 @@ impl<'a> World<'a> {
             }
         }
         Ok(Outcome::Decided(decision))
-    }
-
-    /// An answer is there, or none will come.
-    pub(super) fn conclude(&mut self, slot: u32, now: u64, answer: Answer) {
-        let Request { number, made, first_at, keys, mut memory, .. } = self.requests.items[slot as usize];
-        let seen = self.seen.get(slot as usize).copied().unwrap_or_default();
-        let attempt = Attempt { now, made, dice: Dice::new(self.plan.seed, number) };
-        let state = &mut self.clients[keys[0].index()];
-        let last_use = self.client.last_use().map(|span| first_at.saturating_add(span.short_nanos()));
-        let failure = match answer {
-            Answer::Success => {
-                self.client.succeeded(state, &attempt, &memory, &seen);
-                let late = last_use.is_some_and(|last| now > last);
-                return self.end_request(slot, now, if late { Ending::GaveUp } else { Ending::Succeeded });
-            }
-            Answer::Failure(failure) => failure,
-        };
-        let last = last_use.unwrap_or(u64::MAX);
-        let Some(delay) = self.client.failed(state, &attempt, failure, &seen, &mut memory, last) else {
-            self.client.gave_up(state, &memory);
-            self.leave_crowd(slot);
-            return self.end_request(slot, now, Ending::GaveUp);
-        };
-        // The send rate of an adaptive client holds retries back, too.
-        let again = now.saturating_add(delay);
-        let held = self.client.hold(state, again);
-        let again = again.saturating_add(held);
-        if again > last {
-            self.client.gave_up(state, &memory);
-            self.leave_crowd(slot);
-            return self.end_request(slot, now, Ending::GaveUp);
-        }
-        self.requests.items[slot as usize].memory = memory;
-        self.rest(slot, again);
-    }
-
-    fn end_request(&mut self, slot: u32, now: u64, ending: Ending) {
-        let request = &mut self.requests.items[slot as usize];
-        request.phase = Phase::Free;
-        let Request { first_at, keys, cost, source, number, .. } = *request;
-        self.requests.free.push(slot);
-        self.witness.ended(self.instant(now), self.instant(first_at), keys[0], ending);
-        if let Some(Population { think, until }) = self.plan.populations.get(usize::from(source)).copied().flatten() {
-            let next = now.saturating_add(think.short_nanos());
-            if until.is_some_and(|until| next >= until.short_nanos()) {
-                return;
-            }
-            // Requests of a client are numbered apart from those of all others.
-            let number = crate::rng::mix(number ^ 0x5851_f42d_4c95_7f2d) | LATER;
-            let place = self.thinkers.put(Thinker { keys, cost, source, number });
-            self.plan_event(next, Class::Retry, Event::Next { place });
-        }
     }
 }
