@@ -23,6 +23,7 @@ mod extremes;
 mod facts;
 mod figures;
 mod figures_recounted;
+mod fleet_views;
 mod frames;
 mod laws;
 mod limiters;

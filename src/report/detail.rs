@@ -1,5 +1,6 @@
 //! A close look at one span of a run: what pictures draw.
 
+use super::FleetDetail;
 use crate::time::SimTime;
 
 /// What a comparison sheet draws beside the report.
@@ -95,6 +96,8 @@ pub struct LaneDetail {
     pub requests: Vec<RequestCounts>,
     /// Where, in the span, the lane's backend is slower or stands still.
     pub slow: Vec<SlowDetail>,
+    /// In a deployment, what replicas and store did.
+    pub fleet: Option<FleetDetail>,
 }
 
 /// Counts of what became of requests in a closed loop.
@@ -217,6 +220,16 @@ impl DecisionKind {
             Self::Deny => counts.denied = 1,
         }
         counts
+    }
+}
+
+impl LaneDetail {
+    /// Arrivals in each column: of a closed loop the first attempts.
+    pub fn arrivals(&self) -> impl Iterator<Item = u64> + '_ {
+        let closed = !self.requests.is_empty();
+        let first = self.requests.iter().map(|requests| requests.first);
+        let all = self.counts.iter().filter(move |_| !closed).map(Counts::total);
+        first.chain(all)
     }
 }
 

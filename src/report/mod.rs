@@ -6,6 +6,7 @@
 mod closed;
 mod detail;
 mod fleet;
+mod fleet_detail;
 mod paper;
 mod place;
 mod replications;
@@ -17,6 +18,7 @@ pub use detail::{
     SlowDetail,
 };
 pub use fleet::{BoundPoint, FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
+pub use fleet_detail::{Counter, Deciders, FaultDetail, FaultKind, FleetDetail, ReplicaDetail, StoreDetail};
 pub use paper::{PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries};
 pub use place::{Direction, Mark, Place};
 pub use replications::{ConditionReport, Estimate, LaneReplications, Replications};

@@ -41,7 +41,12 @@ pub fn watch(
         .zip(witnesses)
         .map(|((lane, observers), witness)| {
             let stream = Stream::new(plan.traffic.columns.len(), lane.column, None, observers);
-            World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, witness)
+            let world = World::new(world_plan(plan, start, end), Lane::new(lane.clone(), &workload), stream, witness);
+            if !plan.is_deployed() {
+                return world;
+            }
+            // Only with a stream of its own is anybody told of what is released.
+            world.with_released(Stream::new(plan.traffic.columns.len(), lane.column, None, Vec::new()))
         })
         .collect();
     let mut interrupted = false;

@@ -1,7 +1,8 @@
 //! What a deployment adds to a run's results.
 
+use super::faults;
 use crate::record::{FleetPlan, FleetRecord};
-use crate::report::{BoundPoint, FleetReport, LaneReport};
+use crate::report::{BoundPoint, FleetReport, LaneDetail, LaneReport};
 use crate::scenario::Plan;
 use crate::sim::{BackendSpec, LanePlan, Schedule, ServiceSpec};
 use crate::time::{SimDuration, SimTime};
@@ -81,4 +82,13 @@ fn finished(plan: &Plan, lane: &LanePlan, schedule: &Schedule, fleet: FleetRecor
     let store =
         lane.deployment.as_ref().and_then(|deployment| deployment.has_store().then(|| schedule.unavailable(end)));
     fleet.finish(store)
+}
+
+/// Completes a close look at a lane with what goes wrong meanwhile, and which replicas run.
+pub fn look(plan: &Plan, lane: &LanePlan, start: SimTime, span: (SimTime, SimTime), detail: &mut LaneDetail) {
+    let Some(fleet) = &mut detail.fleet else { return };
+    let schedule = schedule(plan, lane);
+    fleet.faults = faults::faults(&plan.faults, lane, &schedule, start, span);
+    let running = faults::running(lane, &schedule, start, span);
+    fleet.replicas.iter_mut().zip(running).for_each(|(replica, running)| replica.running = running);
 }

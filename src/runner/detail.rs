@@ -1,10 +1,11 @@
 //! A closer look at one span of a run.
 
-use super::{Outcome, closed};
+use super::{Outcome, closed, deployed};
 use crate::error::Error;
 use crate::limiter::{FixedWindowSpec, KeyId, LimiterSpec, WindowAnchor};
 use crate::record::{
-    Columns, KeptArrival, KeptArrivals, KeptDecisions, LevelCourse, Passage, PeakRise, RequestSpan, SpanRecorder, Whose,
+    Columns, FleetSpan, KeptArrival, KeptArrivals, KeptDecisions, LevelCourse, Passage, PeakRise, RequestSpan,
+    SpanRecorder, Whose,
 };
 use crate::report::{ArrivalDetail, DecisionDetail, Detail, LaneDetail, SlowDetail};
 use crate::scenario::Plan;
@@ -35,11 +36,15 @@ struct Look {
     closeup: Closeup,
     arrivals: KeptArrivals,
     spans: Vec<SpanRecorder>,
+    /// None where the lane's attempts are not all that its level depends on.
     levels: Vec<LevelCourse>,
 }
 
 /// What sees a run.
 type Watcher<'a> = Box<dyn Observer + 'a>;
+
+/// Who is told what becomes of one lane's requests, and, in a deployed plan, of what it does.
+type Watch = (RequestSpan, Option<FleetSpan>);
 
 impl Closeup {
     fn columns(&self) -> Columns {
@@ -65,22 +70,27 @@ impl Look {
         let (columns, whose, workload) = (closeup.columns(), closeup.whose(), plan.workload());
         let window = plan.limit.map(|limit| limit.window);
         let lanes = || plan.lanes.iter().zip(tracked);
+        let apart = plan.is_deployed();
         let span = |(i, (lane, key)): (usize, (&LanePlan, &Option<KeyId>))| {
             let i = if closed { 0 } else { i };
-            SpanRecorder::new(i, lane, columns, whose, *key, window, closeup.keep)
+            let (key, window) = if apart { (None, None) } else { (*key, window) };
+            SpanRecorder::new(i, lane, columns, whose, key, window, closeup.keep)
         };
         Self {
             closeup,
             arrivals: KeptArrivals::new(columns, whose, closeup.keep),
             spans: lanes().enumerate().map(span).collect(),
-            levels: lanes().map(|(lane, key)| LevelCourse::new(lane, &workload, columns, *key)).collect(),
+            levels: lanes()
+                .filter(|_| !apart)
+                .map(|(lane, key)| LevelCourse::new(lane, &workload, columns, *key))
+                .collect(),
         }
     }
 
     /// What sees the arrivals, and what sees each lane.
-    fn observers(&mut self) -> (Watcher<'_>, Vec<[Watcher<'_>; 2]>) {
-        let lanes = self.spans.iter_mut().zip(&mut self.levels);
-        let lanes = lanes.map(|(span, level)| [Box::new(span) as Watcher<'_>, Box::new(level)]).collect();
+    fn observers(&mut self) -> (Watcher<'_>, Vec<Vec<Watcher<'_>>>) {
+        let mut lanes: Vec<Vec<Watcher<'_>>> = self.spans.iter_mut().map(|span| vec![Box::new(span) as _]).collect();
+        lanes.iter_mut().zip(&mut self.levels).for_each(|(lane, level)| lane.push(Box::new(level)));
         (Box::new(&mut self.arrivals), lanes)
     }
 
@@ -91,31 +101,33 @@ impl Look {
         tracked: &[Option<KeyId>],
         decisions: Vec<Vec<DecisionDetail>>,
         peaks: Vec<Passage<u64>>,
-        requests: Vec<RequestSpan>,
+        watches: Vec<Watch>,
     ) -> Detail {
         let Self { closeup, arrivals, spans, levels } = self;
         let few = arrivals.within <= closeup.keep as u64;
+        let levels = levels.into_iter().map(LevelCourse::finish).chain(std::iter::repeat_with(Default::default));
         let recorded = spans.into_iter().zip(levels).zip(decisions);
         let mut lanes: Vec<LaneDetail> = recorded
             .zip(plan.lanes.iter().zip(tracked))
-            .map(|(((span, level), decisions), (lane, key))| {
-                let (level, level_limit) = level.finish();
-                LaneDetail {
-                    key: key.map(|key| display_key(traffic.keys(lane.column).name(key.0))),
-                    level,
-                    level_limit,
-                    restarts: restarts(&lane.limiter, closeup.from, closeup.until),
-                    slow: slow(lane, traffic.start(), closeup.from, closeup.until),
-                    decisions: if few { decisions } else { Vec::new() },
-                    ..span.finish()
-                }
+            .map(|(((span, (level, level_limit)), decisions), (lane, key))| LaneDetail {
+                key: key.map(|key| display_key(traffic.keys(lane.column).name(key.0))),
+                level,
+                level_limit,
+                restarts: restarts(&lane.limiter, closeup.from, closeup.until),
+                slow: slow(lane, traffic.start(), closeup.from, closeup.until),
+                decisions: if few { decisions } else { Vec::new() },
+                ..span.finish()
             })
             .collect();
         for (lane, peak) in lanes.iter_mut().zip(peaks) {
             (lane.peak_before, lane.peak, lane.peak_changes) = (peak.before, peak.columns, peak.changes);
         }
-        for (lane, requests) in lanes.iter_mut().zip(requests) {
+        for ((lane, (requests, fleet)), spec) in lanes.iter_mut().zip(watches).zip(&plan.lanes) {
             (lane.requests_before, lane.requests) = requests.finish();
+            if let Some(fleet) = fleet {
+                fleet.finish(lane);
+                deployed::look(plan, spec, traffic.start(), (closeup.from, closeup.until), lane);
+            }
         }
         let kept = if few { arrivals.kept } else { Vec::new() };
         Detail {
@@ -185,11 +197,11 @@ pub fn details<const N: usize>(
         .collect();
     // Only a closed loop's requests come to different ends.
     let with_clients = if closed { plan.lanes.len() } else { 0 };
-    let mut requests: Vec<[RequestSpan; N]> = (0..with_clients)
-        .map(|_| closeups.map(|closeup| RequestSpan::new(closeup.columns(), closeup.whose())))
+    let mut watches: Vec<[Watch; N]> = (0..with_clients)
+        .map(|lane| std::array::from_fn(|i| watch(plan, lane, &closeups[i], tracked[i][lane], traffic.start())))
         .collect();
     if closed {
-        watch_closed(plan, &mut traffic, &mut looks, &mut rises, &mut requests, options, go_on)?;
+        watch_closed(plan, &mut traffic, &mut looks, &mut rises, &mut watches, options, go_on)?;
     } else {
         let until = closeups.iter().map(|closeup| closeup.until).max();
         watch_open(plan, &mut traffic, &mut looks, &mut rises, &mut decisions, until, options, go_on)?;
@@ -215,8 +227,8 @@ pub fn details<const N: usize>(
     for (_, passages) in risen {
         peaks.iter_mut().zip(passages).for_each(|(peaks, passage)| peaks.push(passage));
     }
-    let mut ends: [Vec<RequestSpan>; N] = std::array::from_fn(|_| Vec::new());
-    for of_lane in requests {
+    let mut ends: [Vec<Watch>; N] = std::array::from_fn(|_| Vec::new());
+    for of_lane in watches {
         ends.iter_mut().zip(of_lane).for_each(|(ends, span)| ends.push(span));
     }
     let mut parts = looks.into_iter().zip(&tracked).zip(kept).zip(peaks).zip(ends);
@@ -224,6 +236,15 @@ pub fn details<const N: usize>(
         let ((((look, tracked), decisions), peaks), ends) = parts.next().expect("one a look");
         look.finish(plan, &traffic, tracked, decisions, peaks, ends)
     }))
+}
+
+/// Who watches lane number `lane` through a span.
+fn watch(plan: &Plan, lane: usize, closeup: &Closeup, tracked: Option<KeyId>, start: SimTime) -> Watch {
+    let (columns, whose, lane) = (closeup.columns(), closeup.whose(), &plan.lanes[lane]);
+    let window = plan.limit.map(|limit| limit.window);
+    let replicas = deployed::fleet_plan(plan, lane, start).replicas;
+    let fleet = || FleetSpan::new(lane, replicas, columns, whose, tracked, window);
+    (RequestSpan::new(columns, whose), plan.is_deployed().then(fleet))
 }
 
 /// Shows all arrivals, and what the lanes decide on them, to what looks at them.
@@ -264,7 +285,7 @@ fn watch_closed<const N: usize>(
     traffic: &mut Traffic,
     looks: &mut [Look; N],
     rises: &mut [PeakRise],
-    requests: &mut [[RequestSpan; N]],
+    watches: &mut [[Watch; N]],
     options: Options,
     go_on: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<(), Error> {
@@ -278,14 +299,14 @@ fn watch_closed<const N: usize>(
     for (all, rise) in of_lanes.iter_mut().zip(rises) {
         all.push(Box::new(rise));
     }
-    closed::watch(plan, traffic, of_lanes, of_first, requests, options, go_on)
+    closed::watch(plan, traffic, of_lanes, of_first, watches, options, go_on)
 }
 
 /// How the lanes' peaks rise: those of any key, unless one key alone is looked at.
 fn rises(plan: &Plan, outcome: &Outcome, closeups: &[Closeup], closed: bool) -> Vec<PeakRise> {
-    let Some(limit) = plan.limit.filter(|_| closeups.iter().all(|closeup| closeup.key.is_none())) else {
-        return Vec::new();
-    };
+    let alone = closeups.iter().any(|closeup| closeup.key.is_some());
+    // Releases of a deployed plan come in an order of their own, and are watched elsewhere.
+    let Some(limit) = plan.limit.filter(|_| !alone && !plan.is_deployed()) else { return Vec::new() };
     let columns: Vec<Columns> = closeups.iter().map(Closeup::columns).collect();
     let peaks: Vec<u64> =
         outcome.report.lanes.iter().map(|lane| lane.peak.as_ref().map_or(0, |peak| peak.units)).collect();

@@ -3,6 +3,7 @@
 mod closed;
 mod deployed;
 mod detail;
+mod faults;
 mod levels;
 mod replicate;
 mod seek;

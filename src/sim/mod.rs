@@ -18,12 +18,12 @@ mod step;
 pub use backend::{BackendSpec, HopSpec, MILLION, Overflow, QueueOrder, ServiceSpec, Slow};
 pub use client::{BudgetRule, BudgetSpec, ClientSpec, Jitter, RetrySpec, Sdk, ThrottleSpec};
 pub use deployment::{
-    BreakerSpec, CentralSpec, Clock, Debt, DeploymentSpec, Expired, FaultSpec, HybridSpec, LinkSpec, LocalSpec,
+    BreakerSpec, CentralSpec, Change, Clock, Debt, DeploymentSpec, Expired, FaultSpec, HybridSpec, LinkSpec, LocalSpec,
     Measured, OnFailure, Operation, RandomKind, ReplicasSpec, Routing, Schedule, Scheme, Share, StoreSpec, Unassigned,
 };
 pub use feedback::{
-    Answered, Decider, Ending, Measure, Population, Released, Remains, Scribe, Stream, Told, Witness, World, WorldPlan,
-    feedback,
+    Answered, Book, Books, Decider, Ending, Measure, Population, Released, Remains, Scribe, Stream, Told, Witness,
+    World, WorldPlan, feedback,
 };
 pub use lane::{Lane, LanePlan, Tap};
 pub use queue::{Class, Due, EventQueue};

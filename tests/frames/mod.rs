@@ -1,5 +1,6 @@
 //! The view frame by frame: keys in, screens out, without a terminal.
 
+mod fleets;
 mod loops;
 mod moves;
 mod overlays;

@@ -33,6 +33,14 @@ impl Bins {
     }
 }
 
+impl Bins {
+    /// The sums of plain counts of each.
+    fn sum_of(&self, counts: &[u64]) -> Vec<u64> {
+        let within = |pair: &[usize]| counts.get(pair[0]..pair[1]).unwrap_or_default();
+        self.edges.windows(2).map(|pair| within(pair).iter().sum()).collect()
+    }
+}
+
 impl Panel<'_> {
     /// The bins of the span: of a round length, on round times, none across a grid line.
     pub fn bins(&self) -> Bins {
@@ -93,7 +101,7 @@ impl Panel<'_> {
             painter.ticks(&xs, (top, bottom), palette::SOFT);
         } else if let Some(lane) = self.detail.lanes.first() {
             let bins = self.bins();
-            let counts: Vec<u64> = bins.sum(&lane.counts).iter().map(Counts::total).collect();
+            let counts = bins.sum_of(&lane.arrivals().collect::<Vec<_>>());
             let highest = counts.iter().copied().max().unwrap_or(0).max(1);
             self.stack(painter, (top, bottom), &bins, &[(counts, palette::SOFT)], highest);
         }
@@ -124,7 +132,11 @@ impl Panel<'_> {
                 (of(|c| c.delayed), palette::DELAYED),
                 (of(|c| c.denied), palette::DENIED),
             ];
-            self.stack(painter, (top, bottom), &bins, &kinds, highest);
+            if detail.fleet.is_some() {
+                self.layers(painter, (top, bottom), &bins, &counts, highest);
+            } else {
+                self.stack(painter, (top, bottom), &bins, &kinds, highest);
+            }
             painter.line(&[(self.x, bottom), (self.right(), bottom)], palette::RULE, 1);
         }
     }
@@ -135,7 +147,8 @@ impl Panel<'_> {
             return None;
         }
         let bins = self.bins();
-        let highest = bins.sum(&self.detail.lanes.first()?.counts).iter().map(Counts::total).max()?;
+        let arrivals: Vec<u64> = self.detail.lanes.first()?.arrivals().collect();
+        let highest = bins.sum_of(&arrivals).into_iter().max()?;
         Some((bins.width_ns, highest))
     }
 

@@ -4,7 +4,7 @@ use super::measure::clean;
 use super::paint::{Anchor, Painter, RESTART_DASH, palette};
 use super::panel::Panel;
 use super::row::Axes;
-use super::{Followed, SMALL, followed, groups, words};
+use super::{Followed, SMALL, deployed, followed, groups, words};
 use crate::faces::format::count;
 use crate::report::LaneReport;
 
@@ -60,6 +60,14 @@ pub enum Sign {
     Offered,
     /// A slow backend.
     Slow,
+    /// In a deployment: a replica's strip.
+    Strip,
+    /// What was decided without the store.
+    Without,
+    /// Where something is wrong.
+    Trouble,
+    /// Where something changes.
+    Change,
 }
 
 /// Entries on a line.
@@ -182,6 +190,18 @@ impl Legend {
             Sign::Good => painter.rect((x, y - 9), (x + 32, y + 9), palette::GOOD),
             Sign::Offered => painter.line(&[(x, y), (x + 32, y)], palette::INK, 2),
             Sign::Slow => painter.rect((x, y - 9), (x + 32, y + 9), palette::BAND),
+            Sign::Strip => {
+                painter.rect((x + 2, y - 4), (x + 17, y + 6), palette::ALLOWED);
+                painter.rect((x + 2, y - 9), (x + 17, y - 4), palette::DENIED);
+                painter.rect((x + 17, y - 2), (x + 32, y + 6), palette::ALLOWED);
+                painter.line(&[(x, y + 7), (x + 34, y + 7)], palette::RULE, 2);
+            }
+            Sign::Without => painter.rect((x, y), (x + 32, y + 5), palette::INK),
+            Sign::Trouble => {
+                painter.rect((x, y - 10), (x + 34, y + 10), palette::TROUBLE);
+                painter.hatch((x, x + 34), (y - 10, y + 10), palette::HATCH);
+            }
+            Sign::Change => painter.upright(x + 16, (y - 12, y + 12), (10, 5), palette::INK),
             Sign::Group | Sign::More => {}
         }
     }
@@ -204,6 +224,7 @@ fn entries(axes: Axes<'_>) -> Group {
         arrivals(axes, &mut entries);
         lines(axes, &mut entries);
         states(axes, &mut entries);
+        entries.extend(deployed::legend::entries(axes.report, axes.panels));
         entries.extend(
             groups::list(axes.report).iter().map(|(name, text)| (Sign::Group, clean(&format!("{name}: {text}")))),
         );
@@ -252,7 +273,8 @@ fn states(axes: Axes<'_>, entries: &mut Group) {
     let lanes = || (0..report.lanes.len()).filter(|index| panels.iter().all(|panel| *index < panel.detail.lanes.len()));
     let ahead = report.lanes.iter().any(|lane| lane.algorithm == "gcra");
     let ahead = if ahead { " (TAT ahead: how far the schedule runs ahead of the clock)" } else { "" };
-    entries.push((Sign::State, format!("the lane's own count, full at the dashed line{ahead}")));
+    let own = deployed::legend::counter(report, panels).unwrap_or("the lane's own count");
+    entries.push((Sign::State, format!("{own}, full at the dashed line{ahead}")));
     let banded = |index| panels.iter().any(|panel| panel.banded(index, axes.plot(index, 0), axes.own(index, 0)));
     if lanes().any(banded) {
         entries.push((Sign::Band, "shaded down to its lowest".to_owned()));

@@ -6,7 +6,8 @@
 //! units released in the last window, what is above the limit filled, and as a second, thin line what
 //! the lane itself counts as used; below them the arrivals, by what became of them.
 //!
-//! In a closed loop, rows show attempts and answers instead: see `closed`.
+//! In a closed loop, rows show attempts and answers instead: see `closed`. Where a limit is kept by more
+//! than one process, faults are shaded and each replica has a strip: see `deployed`.
 //!
 //! The picture is 900 pixels wide in units of half a pixel, and needs no font: texts are laid out
 //! for a wide one and anchored where they stand.
@@ -14,6 +15,7 @@
 mod bins;
 mod closed;
 mod curve;
+mod deployed;
 mod groups;
 mod header;
 mod legend;
@@ -67,7 +69,8 @@ const CLOSE: i128 = 3;
 #[must_use]
 pub fn sheet(report: &Report, sheet: &Sheet) -> String {
     let panels = panels(sheet);
-    if report.offered.requests > 0 && report.lanes.iter().any(|lane| lane.closed.is_some()) {
+    let closed = report.lanes.iter().any(|lane| lane.closed.is_some()) && !deployed::is_deployed(report);
+    if report.offered.requests > 0 && closed {
         let layout = closed::Layout::new(report, &panels);
         let svg = drawn(layout.height, |painter| layout.draw(painter));
         return accessible(&svg, "sheet", layout.height, &title(report), &closed::description(report));

@@ -24,6 +24,9 @@ pub const WIDTH: i32 = 1800;
 /// Dash and gap of the line at which a window ends.
 pub const RESTART_DASH: (i32, i32) = (4, 6);
 
+/// Between two lines of a hatching.
+const HATCH: i32 = 16;
+
 /// What the SVG backend divides a font's size by.
 const FONT_SCALE: f64 = 1.24;
 
@@ -68,6 +71,10 @@ pub mod palette {
     pub const GOOD: Color = Color(0x2B, 0xA3, 0x7F);
     /// The same where it carries text.
     pub const GOOD_INK: Color = Color(0x00, 0x69, 0x4D);
+    /// Behind a span in which something is wrong.
+    pub const TROUBLE: Color = Color(0xF4, 0xEE, 0xE6);
+    /// Its hatching.
+    pub const HATCH: Color = Color(0xC9, 0xBC, 0xAA);
     /// Behind a tag.
     pub const TAG: Color = Color(0xEC, 0xEF, 0xF3);
 }
@@ -195,6 +202,23 @@ impl<'a> Painter<'a> {
             down.chain([(from, first)]).collect::<Vec<_>>()
         };
         self.polygon(&spans.iter().flat_map(span).collect::<Vec<_>>(), color);
+    }
+
+    /// Slanting lines within a rectangle, as one element.
+    pub fn hatch(&self, (left, right): (i32, i32), (top, bottom): (i32, i32), color: Color) {
+        let height = bottom - top;
+        // Each line rises by as much as it goes to the right; down the left edge, then along the bottom,
+        // so that edges between two lines hold no area.
+        let first = left - height / HATCH * HATCH;
+        let line = |foot: i32| {
+            let (low, high) = (foot.max(left), (foot + height).min(right));
+            let at = |x: i32| bottom - (x - foot);
+            (high > low).then(|| [(low, at(low)), (high, at(high)), (high, at(high) + 2), (low, at(low) + 2)])
+        };
+        let lines = (first..right).step_by(HATCH as usize).filter_map(line).flatten();
+        let corner = std::iter::once((left, bottom));
+        let inside = lines.map(|(x, y)| (x, y.clamp(top, bottom)));
+        self.polygon(&corner.clone().chain(inside).chain(corner).collect::<Vec<_>>(), color);
     }
 
     /// An upright line of dashes with gaps, as one element.

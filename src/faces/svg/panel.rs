@@ -85,7 +85,15 @@ impl Panel<'_> {
     /// A quantity's line: a step for each column that it changes in, up and down where it does both;
     /// where that is most of them, its highest values and the band down to the lowest.
     fn curve(&self, extents: &[Extent], y: impl Fn(f64) -> i32) -> Curve {
-        let step = self.merge(COLUMN);
+        let curve = self.curve_by(COLUMN, extents, &y);
+        // Beside many replicas a scribble is drawn coarser: there is more to hold on one sheet.
+        let apart = self.detail.lanes.iter().any(|lane| lane.fleet.is_some());
+        if apart && !curve.band.is_empty() { self.curve_by(3 * COLUMN, extents, &y) } else { curve }
+    }
+
+    /// The same, of columns that are not narrower than this.
+    fn curve_by(&self, narrowest: i32, extents: &[Extent], y: &dyn Fn(f64) -> i32) -> Curve {
+        let step = self.merge(narrowest);
         // A column of one instant changes there, not on the way to the next.
         let instant = step == 1 && self.column_ns() == Some(1);
         let mut curve = Curve::default();

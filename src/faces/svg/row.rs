@@ -4,9 +4,9 @@ use super::measure::{Font, clean};
 use super::paint::{Anchor, Painter, RESTART_DASH, WIDTH, palette};
 use super::panel::{Panel, Plot};
 use super::score::{self, Scale};
-use super::{BAND, MARGIN, PANELS_RIGHT, PANELS_X, SMALL, groups, words};
+use super::{BAND, MARGIN, PANELS_RIGHT, PANELS_X, SMALL, deployed, groups, words};
 use crate::faces::format::{count, state_name};
-use crate::report::{LaneDetail, LaneReport, Report};
+use crate::report::{Counter, LaneDetail, LaneReport, Report};
 
 /// A lane's name.
 pub const NAME: Font = Font::bold(28);
@@ -186,8 +186,14 @@ impl<'a> Axes<'a> {
     }
 
     /// What a lane's own state is called, and what of it cannot be seen.
-    fn state(self, index: usize) -> String {
-        let mut text = state_name(&self.report.lanes[index]).to_owned();
+    fn state(self, index: usize) -> Option<String> {
+        let counter = self.states(index).filter_map(|lane| lane.fleet.as_ref()).map(|fleet| fleet.counter).next();
+        let mut text = match counter {
+            None => state_name(&self.report.lanes[index]).to_owned(),
+            Some(Counter::Store) => format!("the store's {}", state_name(&self.report.lanes[index])),
+            Some(Counter::FullestReplica) => "the fullest replica".to_owned(),
+            Some(Counter::Nobody) => return None,
+        };
         let (full, most) = (self.full(index), self.most(index));
         if self.report.limit.is_none() && full > 0 {
             text.push_str(&format!(", full at {}", compact(full)));
@@ -202,7 +208,7 @@ impl<'a> Axes<'a> {
         {
             text.push_str(": the black line");
         }
-        text
+        Some(text)
     }
 }
 
@@ -211,6 +217,8 @@ pub struct Row<'a> {
     lane: &'a LaneReport,
     index: usize,
     heading: Heading,
+    faults: deployed::Labels,
+    strips: deployed::Strips,
     top: i32,
     /// Top and bottom of its panels.
     pub band: (i32, i32),
@@ -222,16 +230,24 @@ impl<'a> Row<'a> {
     /// Lays out the row of lane number `index`, whose lines follow `key` if that must be said.
     pub fn new(axes: Axes<'a>, index: usize, key: Option<&str>, top: i32) -> Self {
         let lane = &axes.report.lanes[index];
-        let mut rule = words::rule(lane);
+        let own = || words::shared_rule(axes.report).is_none().then(|| words::rule(lane));
+        let mut rule = match deployed::words::rule(axes.report, index) {
+            Some(deployment) => own().into_iter().chain([deployment]).collect::<Vec<_>>().join("; "),
+            None => words::rule(lane),
+        };
+        if axes.states(index).filter_map(|lane| lane.fleet.as_ref()).any(deployed::is_crowded) {
+            rule.push_str("; replicas drawn together");
+        }
         if let Some(key) = key {
             rule.push_str(&format!("; key {}", SMALL.clip(&clean(key), 320)));
         }
         let tag = groups::tag(axes.report, lane);
-        let heading = Heading::new(&lane.name, &rule, tag.as_deref(), Some(&axes.state(index)));
-        let plot_top = top + heading.lines * LINE + AFTER_HEADING;
-        let band = (plot_top, plot_top + axes.lines(index) + BEFORE_BAND + BAND);
-        let bottom = (band.1 + AFTER_BAND).max(top + score::height(axes.report, lane) + AFTER_SCORE);
-        Self { lane, index, heading, top, band, bottom }
+        let heading = Heading::new(&lane.name, &rule, tag.as_deref(), axes.state(index).as_deref());
+        let (faults, strips) = (deployed::Labels::new(axes.panels, index), deployed::Strips::new(axes.panels, index));
+        let plot_top = top + heading.lines * LINE + AFTER_HEADING + faults.height();
+        let band = (plot_top, plot_top + axes.lines(index) + BEFORE_BAND + BAND + strips.height());
+        let bottom = (band.1 + AFTER_BAND).max(top + score::height(axes.report, index) + AFTER_SCORE);
+        Self { lane, index, heading, faults, strips, top, band, bottom }
     }
 
     /// Draws it.
@@ -239,19 +255,24 @@ impl<'a> Row<'a> {
         painter.line(&[(MARGIN, self.top), (WIDTH - MARGIN, self.top)], palette::FAINT, 2);
         self.heading.draw(painter, self.top);
         let (plot, own) = (axes.plot(self.index, self.band.0), axes.own(self.index, self.band.0));
+        let arrivals = self.band.1 - self.strips.height();
+        self.faults.draw(painter, self.band.0);
         for (n, panel) in axes.panels.iter().enumerate() {
+            panel.trouble(painter, self.index, self.band);
             panel.grid(painter, self.band);
             self.lines(painter, axes, panel, (plot, own));
-            panel.decisions(painter, self.index, (self.band.1 - BAND, self.band.1));
+            panel.decisions(painter, self.index, (arrivals - BAND, arrivals));
             if n + 1 == axes.panels.len() {
                 self.restart(painter, panel, (plot, own));
             }
         }
+        self.strips.draw(painter, axes.panels, self.index, arrivals);
+        axes.panels.iter().for_each(|panel| panel.changes(painter, self.index, self.band));
         self.scale(painter, axes, (plot, own));
         if let Some(scale) = axes.scale {
             scale.lane(painter, axes.report, self.lane, plot.top + axes.height / 2);
         }
-        score::texts(painter, axes.report, self.lane, self.top);
+        score::texts(painter, axes.report, self.index, self.top);
     }
 
     /// The lane's lines in one panel.
@@ -308,7 +329,9 @@ impl<'a> Row<'a> {
         const TEXT: &str = "counter back to 0";
         let Some(restart) = panel.detail.lanes[self.index].restarts.first() else { return };
         let (x, width) = (panel.at(*restart), SMALL.width(TEXT) + 14);
-        if plot.limit - plot.top < 32 || plot.top != own.top {
+        // It would stand on what is shaded.
+        let troubled = panel.detail.lanes[self.index].fleet.as_ref().is_some_and(|fleet| !fleet.faults.is_empty());
+        if plot.limit - plot.top < 32 || plot.top != own.top || troubled {
             return;
         }
         let free = |from: i32, until: i32| {

@@ -3,7 +3,7 @@
 use super::measure::{Font, clean};
 use super::paint::{Anchor, Color, Painter, palette};
 use super::row::LINE;
-use super::{SMALL, words};
+use super::{SMALL, deployed, words};
 use crate::faces::format::{count, ratio};
 use crate::report::{LaneReport, Report};
 
@@ -28,6 +28,8 @@ const LEADING: i32 = 33;
 #[derive(Clone, Copy)]
 pub struct Scale {
     most: f64,
+    /// How far the arrow of a bound beyond it stands out: less where texts are beside it.
+    beyond: i32,
 }
 
 impl Scale {
@@ -39,7 +41,7 @@ impl Scale {
             .flat_map(|power| [2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0].map(|digit| digit * 10_f64.powi(power)))
             .find(|most| *most >= peak)
             .unwrap_or(f64::MAX);
-        Some(Self { most })
+        Some(Self { most, beyond: if deployed::is_deployed(report) { 6 } else { 12 } })
     }
 
     /// Whether some lane's bound is beyond the scale.
@@ -54,7 +56,11 @@ impl Scale {
     /// What the dot and the tick mean, below `top`.
     pub fn key(self, painter: &Painter<'_>, report: &Report, top: i32) {
         let window = words::window(report).unwrap_or_default();
-        let worst = if self.passed(report) { "worst case (arrow: off the scale)" } else { "worst case on any traffic" };
+        let worst = match (self.passed(report), deployed::is_deployed(report)) {
+            (true, _) => "worst case (arrow: off the scale)",
+            (false, false) => "worst case on any traffic",
+            (false, true) => "proven worst case",
+        };
         painter.dot((SCALE_X + 8, top + 19), 10, palette::INK);
         painter.rect((SCALE_X + 6, top + LINE + 6), (SCALE_X + 11, top + LINE + 32), palette::SOFT);
         let texts = [format!("most in any {window} (1x: the limit)"), worst.to_owned()];
@@ -88,7 +94,7 @@ impl Scale {
         let Some(measured) = peak.ratio else { return };
         if let Some(bound) = words::bound(report, lane) {
             let beyond = bound > self.most;
-            let to = self.x(bound) + if beyond { 12 } else { 0 };
+            let to = self.x(bound) + if beyond { self.beyond } else { 0 };
             painter.line(&[(self.x(measured), y), (to, y)], palette::RULE, 2);
             if beyond {
                 painter.polygon(&[(to, y - 11), (to + 14, y), (to, y + 11)], palette::SOFT);
@@ -116,7 +122,9 @@ struct Piece {
 }
 
 /// What came of a lane, in lines.
-fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
+fn pieces(report: &Report, index: usize) -> Vec<Piece> {
+    let lane = &report.lanes[index];
+    let apart = deployed::is_deployed(report);
     let mut pieces: Vec<Piece> = Vec::new();
     let mut line = 0;
     let room = |x: i32| TEXT_X + TEXT_WIDTH - x;
@@ -139,7 +147,8 @@ fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
     let mut add = |line: i32, x: i32, color: Color, text: &str| {
         pieces.push(Piece { x, line, font: SMALL, color, text: SMALL.clip(text, room(x)), above: false });
     };
-    for text in packed(&words::verdict(report, lane)) {
+    let verdict = if apart { deployed::words::over(report, lane) } else { words::verdict(report, lane) };
+    for text in packed(&verdict) {
         add(line, TEXT_X, palette::INK, &text);
         line += 1;
     }
@@ -167,8 +176,14 @@ fn pieces(report: &Report, lane: &LaneReport) -> Vec<Piece> {
     }
     if let Some(text) = words::waits(lane) {
         add(line, TEXT_X, palette::DELAYED_INK, &text);
-    } else if let Some(text) = words::keys_over(report, lane) {
+        line += 1;
+    } else if let Some(text) = words::keys_over(report, lane).filter(|_| !apart) {
         add(line, TEXT_X, palette::SOFT, &text);
+        line += 1;
+    }
+    for text in if apart { deployed::words::costs(report, index) } else { Vec::new() } {
+        add(line, TEXT_X, palette::INK, &text);
+        line += 1;
     }
     pieces
 }
@@ -190,14 +205,14 @@ fn packed(phrases: &[String]) -> Vec<String> {
 }
 
 /// Height of a lane's score.
-pub fn height(report: &Report, lane: &LaneReport) -> i32 {
-    let lines = pieces(report, lane).iter().map(|piece| piece.line + 1).max().unwrap_or(0);
+pub fn height(report: &Report, index: usize) -> i32 {
+    let lines = pieces(report, index).iter().map(|piece| piece.line + 1).max().unwrap_or(0);
     FIRST + (lines - 1).max(0) * LEADING + 8
 }
 
 /// Writes a lane's score below `top`.
-pub fn texts(painter: &Painter<'_>, report: &Report, lane: &LaneReport, top: i32) {
-    for piece in pieces(report, lane) {
+pub fn texts(painter: &Painter<'_>, report: &Report, index: usize, top: i32) {
+    for piece in pieces(report, index) {
         let baseline = top + FIRST + piece.line * LEADING;
         if piece.above {
             let right = piece.x + piece.font.width(&piece.text) + 8;

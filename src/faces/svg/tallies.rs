@@ -4,7 +4,6 @@ use super::measure::Font;
 use super::paint::{Anchor, Painter, palette};
 use super::panel::{OVERHANG, Panel};
 use crate::faces::format::count;
-use crate::report::Counts;
 
 /// Arrivals closer than this are counted together.
 const APART: i32 = 24;
@@ -73,7 +72,7 @@ impl Panel<'_> {
     fn clumps(&self) -> Vec<Tally> {
         let Some(lane) = self.detail.lanes.first() else { return Vec::new() };
         let mut clumps: Vec<Tally> = Vec::new();
-        for (column, sent) in lane.counts.iter().map(Counts::total).enumerate().filter(|(_, sent)| *sent > 0) {
+        for (column, sent) in lane.arrivals().enumerate().filter(|(_, sent)| *sent > 0) {
             let begin = self.detail.edge(column);
             let stretch = self.detail.ticks.partition_point(|tick| *tick <= begin);
             let left = self.column_x(column);

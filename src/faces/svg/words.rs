@@ -1,6 +1,6 @@
 //! What the sheet says in words.
 
-use super::groups;
+use super::{deployed, groups};
 use crate::faces::format::{Clock, count, date, duration, ratio};
 use crate::report::{ClassReport, LaneReport, Report};
 use crate::time::SimDuration;
@@ -53,6 +53,15 @@ pub fn window(report: &Report) -> Option<String> {
 /// What was offered and when, and what the sheet counts of it.
 pub fn offer(report: &Report) -> String {
     let mut text = offered(report);
+    if deployed::is_deployed(report)
+        && let Some(shared) = shared_rule(report)
+    {
+        text.push_str(&format!("; every lane: {shared}"));
+    }
+    let wrongly = |lane: &LaneReport| lane.false_denials.is_some_and(|n| n > 0);
+    if deployed::is_deployed(report) && report.lanes.iter().any(wrongly) {
+        text.push_str("; wrongly refused: an exact log of the same attempts admits it");
+    }
     if report.offered.requests > 0 && things(report) == "units" {
         text.push_str("; lines count units, bars and numbers requests");
     }
@@ -152,6 +161,12 @@ pub fn rule(lane: &LaneReport) -> String {
     text
 }
 
+/// How all limiters work, if all work alike.
+pub fn shared_rule(report: &Report) -> Option<String> {
+    let first = rule(report.lanes.first()?);
+    (report.lanes.len() > 1 && report.lanes.iter().all(|lane| rule(lane) == first)).then_some(first)
+}
+
 /// What a lane counts by, where that is not simply all there is.
 fn counted(report: &Report, lane: &LaneReport) -> Option<String> {
     let special = report.lanes.iter().any(|lane| lane.key != "key");
@@ -240,7 +255,9 @@ pub fn description(report: &Report) -> String {
     let mut sentences: Vec<String> = report.about.iter().cloned().collect();
     sentences.push(format!("{}.", offer(report).trim_end_matches('.')));
     sentences.extend(limit(report).map(|limit| format!("Every lane must enforce {limit}.")));
-    for lane in &report.lanes {
+    sentences.extend(deployed::words::faults(report));
+    let apart = deployed::is_deployed(report);
+    for (index, lane) in report.lanes.iter().enumerate() {
         let mut parts = vec![format!(
             "{} ({}): {} admitted, {} denied",
             lane.name,
@@ -252,7 +269,8 @@ pub fn description(report: &Report) -> String {
             let times = peak.ratio.map_or_else(String::new, |times| format!(", {} the limit", ratio(times)));
             parts.push(format!("peak {}{times}", count(u128::from(peak.units))));
         }
-        parts.extend(verdict(report, lane));
+        parts.extend(if apart { deployed::words::over(report, lane) } else { verdict(report, lane) });
+        parts.extend(if apart { deployed::words::described(report, index) } else { Vec::new() });
         parts.extend(bound(report, lane).map(|bound| format!("at worst {} on other traffic", ratio(bound))));
         parts.extend(units_admitted(report, lane));
         parts.extend(classes(lane).into_iter().map(|(class, denied)| format!("denied {class}{denied}")));

@@ -212,5 +212,25 @@ pub fn replicas(report: &Report, width: usize) -> Vec<String> {
     lines
 }
 
-/// What the table of deployments shows.
-pub const LEGEND: &str = "over: units sent that an exact log over all replicas refuses; refused: attempts that it admits; time over: for how long any key was above the limit; backend over: time in which it is sent more than it can do; of bound: the peak, of what is proven at worst; ops: operations on the store for an attempt; p99: from asking to knowing; without: decided because the store did not answer";
+/// What the table of deployments shows, of columns in which something stands.
+pub fn legend(report: &Report) -> String {
+    let backend = report.lanes.iter().any(|lane| fleet(lane).is_some_and(|fleet| fleet.backend_overload_ns.is_some()));
+    let store = report.lanes.iter().any(|lane| fleet(lane).is_some_and(|fleet| fleet.store.is_some()));
+    let mut parts = vec![
+        "over: units sent that an exact log over all replicas refuses",
+        "refused: attempts that it admits",
+        "time over: for how long any key was above the limit",
+        "of bound: the peak, of what is proven at worst",
+    ];
+    if backend {
+        parts.push("backend over: time in which it is sent more than it can do");
+    }
+    if store {
+        parts.extend([
+            "ops: operations on the store for an attempt",
+            "p99: from asking to knowing",
+            "without: decided because the store did not answer",
+        ]);
+    }
+    parts.join("; ")
+}

@@ -93,7 +93,7 @@ pub fn text(report: &Report, options: TextOptions) -> String {
         for kind in tables.into_iter().filter(|kind| fleet || !std::ptr::eq(*kind, &table::DEPLOYED)) {
             table::table(&mut out, report, width, kind);
             if std::ptr::eq(kind, &table::DEPLOYED) {
-                paragraph(&mut out, deployed::LEGEND, width, "  ");
+                paragraph(&mut out, &deployed::legend(report), width, "  ");
             }
             if fleet {
                 out.push('\n');

@@ -212,6 +212,17 @@ impl App {
         self.run.as_ref().is_some_and(|run| run.report.lanes.iter().any(|lane| lane.closed.is_some()))
     }
 
+    /// Whether a limit is kept by more than one process.
+    pub(super) fn is_deployed(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.report.lanes.iter().any(|lane| lane.fleet.is_some()))
+    }
+
+    /// Whether single decisions are not told beside the arrivals: there are more of them, or they are
+    /// made later.
+    pub(super) fn is_unlisted(&self) -> bool {
+        self.is_closed_loop() || self.is_deployed()
+    }
+
     /// How many lanes there are.
     pub(super) fn lanes(&self) -> usize {
         self.run.as_ref().map_or(0, |run| run.report.lanes.len())

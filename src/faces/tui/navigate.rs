@@ -19,7 +19,7 @@ impl App {
         self.view = self.focus;
         let from = SimTime::from_nanos(self.focus.from);
         // Attempts of a closed loop are known by columns: none of the first one's has happened yet.
-        self.cursor = if self.is_closed_loop() { Place::before(from) } else { Place::after(from) };
+        self.cursor = if self.is_unlisted() { Place::before(from) } else { Place::after(from) };
     }
 
     /// Shows a span; the cursor comes along, to a round instant at the end that it meets first.
@@ -107,7 +107,7 @@ impl App {
         let columns = self.columns();
         let listed = self.seen(self.view, columns).is_some_and(crate::report::Detail::lists_arrivals);
         // Where clients come back, more happens than arrivals tell.
-        if listed && !self.is_closed_loop() {
+        if listed && !self.is_unlisted() {
             return Some(self.search(Mark::Arrival, direction));
         }
         self.seek = None;

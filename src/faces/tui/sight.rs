@@ -3,7 +3,9 @@
 use super::action::Run;
 use super::app::App;
 use super::view::Span;
-use crate::report::{Counts, Detail, Extent, RequestCounts, TimelineReport};
+use crate::report::{
+    Counts, Deciders, Detail, Extent, FleetDetail, ReplicaDetail, RequestCounts, StoreDetail, TimelineReport,
+};
 use std::ops::Range;
 
 /// What one lane had done as of the cursor.
@@ -16,6 +18,15 @@ pub(super) struct Figures {
     pub trailing: Option<u64>,
     pub peak: Option<u64>,
     /// Units in use, of the lane's key, when the last column had passed.
+    pub level: Option<f64>,
+}
+
+/// What one replica had done as of the cursor.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ReplicaFigures {
+    pub counts: Counts,
+    pub decided: Deciders,
+    /// Units of the lane's key, by its own count or in its hand.
     pub level: Option<f64>,
 }
 
@@ -44,11 +55,11 @@ impl App {
     /// The look that knows best what had happened as of the cursor.
     fn knowing(&self) -> Option<&Detail> {
         // Retries are not listed: there the closest look knows best.
-        self.listing().filter(|_| !self.is_closed_loop()).or_else(|| {
+        self.listing().filter(|_| !self.is_unlisted()).or_else(|| {
             // A look is exact where its columns end, and lags behind within them; what it knows at its
             // end is known after it, too, so that totals never fall as the cursor goes on.
-            let closed = self.is_closed_loop();
-            let begun = |detail: &&Detail| detail.contains(self.cursor) || closed && detail.from <= self.cursor.at;
+            let unlisted = self.is_unlisted();
+            let begun = |detail: &&Detail| detail.contains(self.cursor) || unlisted && detail.from <= self.cursor.at;
             let known = self.details.iter().filter(begun);
             known.min_by_key(|detail| self.cursor.at.since(detail.edge(detail.columns_passed(self.cursor))))
         })
@@ -71,6 +82,51 @@ impl App {
         let mut counts = Counts::default();
         (0..bins.len()).take_while(|bin| bins.edge(bin + 1) <= passed).for_each(|bin| counts += bins.counts(bin));
         Some(Figures { counts, ..Figures::default() })
+    }
+
+    /// What replicas and store of a lane did, by the look that knows best.
+    pub(super) fn fleet(&self, lane: usize) -> Option<&FleetDetail> {
+        self.knowing()?.lanes.get(lane)?.fleet.as_ref()
+    }
+
+    /// Whether anything was looked at.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.knowing().is_some()
+    }
+
+    /// Whether the look that knows best holds the cursor.
+    pub(super) fn is_within(&self) -> bool {
+        self.knowing().is_some_and(|detail| detail.contains(self.cursor))
+    }
+
+    /// What each replica of a lane had done as of the cursor.
+    pub(super) fn fleet_figures(&self, lane: usize) -> Option<Vec<ReplicaFigures>> {
+        let (detail, fleet) = (self.knowing()?, self.fleet(lane)?);
+        let passed = detail.columns_passed(self.cursor);
+        let of = |replica: &ReplicaDetail| {
+            let (counts, decided) = replica.until(passed);
+            let level = passed.checked_sub(1).and_then(|last| replica.level.get(last)).map(|extent| extent.last);
+            ReplicaFigures { counts, decided, level: level.filter(|_| detail.contains(self.cursor)) }
+        };
+        Some(fleet.replicas.iter().map(of).collect())
+    }
+
+    /// Operations of a store as of the cursor.
+    pub(super) fn operations(&self, store: &StoreDetail) -> u64 {
+        let passed = self.knowing().map_or(0, |detail| detail.columns_passed(self.cursor));
+        store.operations_before + store.operations.iter().take(passed).sum::<u64>()
+    }
+
+    /// What a lane decided without the store in each column of the screen.
+    pub(super) fn without(&self, lane: usize, columns: usize) -> Vec<u64> {
+        let Some(detail) = self.covering() else { return Vec::new() };
+        let Some(fleet) = &detail.lanes[lane].fleet else { return Vec::new() };
+        let edge = |column| detail.edge(column).nanos();
+        let counts = |column: usize| {
+            let of = |replica: &ReplicaDetail| replica.decided.get(column).map_or(0, |by| by.without);
+            Counts { denied: fleet.replicas.iter().map(of).sum(), ..Counts::default() }
+        };
+        resample(self.view, columns, detail.columns, &edge, counts).into_iter().map(|counts| counts.denied).collect()
     }
 
     /// The report's bins of a lane, unless one key alone is shown.

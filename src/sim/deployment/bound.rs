@@ -6,7 +6,7 @@
 //! it.
 
 use super::{CentralSpec, Change, DeploymentSpec, HybridSpec, LocalSpec, Operation, Routing, Schedule, Scheme, Share};
-use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec, divided};
+use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec, StoreSpec, divided};
 use crate::limiter::{LimiterSpec, Refill, TokenBucketSpec};
 use crate::sim::lane::LanePlan;
 use crate::time::SimDuration;
@@ -241,7 +241,10 @@ fn without(
     let longer = measured.unanswered.iter().filter(|(other, _)| *other >= span).map(|(_, asked)| *asked);
     let asked = u128::from(longer.min().unwrap_or(measured.all_unanswered));
     // Once before the first fault, if the store is too slow, and once for each.
-    let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + 1);
+    let in_time =
+        link.timeout.is_none_or(|timeout| link.round_trip.longest().is_some_and(|longest| longest <= timeout));
+    let always = link.store == StoreSpec::default() && in_time;
+    let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + u128::from(!always));
     let delays = lane.limiter.delays();
     let own = |limiter: LimiterSpec| {
         let each =

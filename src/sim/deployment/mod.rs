@@ -342,7 +342,10 @@ impl DeploymentSpec {
     /// Whether replicas share a store.
     #[must_use]
     pub const fn has_store(&self) -> bool {
-        !matches!(self, Self::Local(_))
+        // Who gossips tells the others themselves.
+        let gossip =
+            matches!(self, Self::Hybrid(HybridSpec { scheme: Scheme::Drop { .. } | Scheme::Proportional { .. }, .. }));
+        !matches!(self, Self::Local(_)) && !gossip
     }
 
     /// The way to the store, if attempts wait for one.

@@ -215,6 +215,11 @@ impl Schedule {
         self.slow.iter().map(|(span, _)| *span)
     }
 
+    /// The same, and how long the way is then.
+    pub fn slow_ways(&self) -> impl Iterator<Item = (Span, HopSpec)> + '_ {
+        self.slow.iter().copied()
+    }
+
     /// Spans in which a replica is cut off, and which.
     #[must_use]
     pub fn cut(&self) -> &[(Span, u32)] {

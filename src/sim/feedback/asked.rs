@@ -119,7 +119,8 @@ impl World<'_> {
             self.firsts.settle(number, decision);
         }
         let (came, at) = (self.instant(asked.at), self.instant(now));
-        self.witness.told(&Told { came, at, replica, decision, decider, key: asked.keys[1], cost });
+        let [client, key] = asked.keys;
+        self.witness.told(&Told { came, at, replica, client, decision, decider, key, cost });
         let waits = self.is_away(slot, generation);
         if waits {
             self.requests.items[slot as usize].decided = (decider, replica);

@@ -29,6 +29,11 @@ impl Leases {
         &mut self.0[key.index()]
     }
 
+    /// Units of a key that are there to be spent.
+    pub fn held(&self, key: KeyId) -> u64 {
+        self.0.get(key.index()).map_or(0, |lease| lease.units)
+    }
+
     /// What was fetched is lost; who waits goes on waiting.
     pub fn forget(&mut self) {
         self.0.iter_mut().for_each(|lease| lease.units = 0);

@@ -5,6 +5,7 @@
 //! the worlds need nothing of each other, so each is advanced by one thread at a time.
 
 mod asked;
+mod books;
 mod firsts;
 mod fleet;
 mod later;
@@ -21,6 +22,7 @@ mod way;
 mod witness;
 mod world;
 
+pub use books::{Book, Books};
 pub use fleet::Decider;
 pub use plan::{Population, Remains, WorldPlan};
 pub use stream::Stream;

@@ -1,5 +1,6 @@
 //! Who is told what becomes of requests.
 
+use super::books::Books;
 use super::fleet::Decider;
 use crate::limiter::{Decision, KeyId, Part};
 use crate::sim::lane::Lane;
@@ -40,6 +41,14 @@ pub trait Witness: Send {
     fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
         let _ = (at, replica, part);
     }
+    /// Whether it looks into the books.
+    fn looks(&self) -> bool {
+        false
+    }
+    /// If it does: time comes to `at`, and until then this was known.
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        let _ = (at, books);
+    }
 }
 
 /// What was decided on an attempt at a replica.
@@ -51,6 +60,8 @@ pub struct Told {
     pub at: SimTime,
     /// The replica that it met.
     pub replica: u32,
+    /// Its key of the first column.
+    pub client: KeyId,
     /// The decision.
     pub decision: Decision,
     /// Who made it.
@@ -134,6 +145,13 @@ impl<A: Witness, B: Witness> Witness for (A, B) {
         self.0.holds(at, replica, part);
         self.1.holds(at, replica, part);
     }
+    fn looks(&self) -> bool {
+        self.0.looks() || self.1.looks()
+    }
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        self.0.look(at, books);
+        self.1.look(at, books);
+    }
 }
 
 /// Somebody, perhaps.
@@ -158,6 +176,12 @@ impl<T: Witness> Witness for Option<T> {
     }
     fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
         self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
+    }
+    fn looks(&self) -> bool {
+        self.iter().any(Witness::looks)
+    }
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        self.iter_mut().for_each(|witness| witness.look(at, books));
     }
 }
 
@@ -224,5 +248,11 @@ impl<T: Witness, const N: usize> Witness for [T; N] {
     }
     fn holds(&mut self, at: SimTime, replica: u32, part: Option<Part>) {
         self.iter_mut().for_each(|witness| witness.holds(at, replica, part));
+    }
+    fn looks(&self) -> bool {
+        self.iter().any(Witness::looks)
+    }
+    fn look(&mut self, at: SimTime, books: &Books<'_>) {
+        self.iter_mut().for_each(|witness| witness.look(at, books));
     }
 }

@@ -59,6 +59,8 @@ pub struct World<'a> {
     left_out: u64,
     pub(super) witness: &'a mut dyn Witness,
     pub(super) scribe: Option<Box<dyn Scribe + 'a>>,
+    /// Whether the witness looks into the books.
+    pub(super) watched: bool,
 }
 
 impl<'a> World<'a> {
@@ -104,6 +106,7 @@ impl<'a> World<'a> {
             passing: Vec::new(),
             alive: 0,
             left_out: 0,
+            watched: witness.looks(),
             witness,
             scribe: None,
             plan,
@@ -198,6 +201,7 @@ impl<'a> World<'a> {
                 source: batch.source[row],
                 number: batch.first + row as u64,
             };
+            self.show_books(at);
             self.firsts.open();
             let outcome = if self.stopped { Outcome::Unsent } else { self.request(thinker, at)? };
             match outcome {
@@ -235,6 +239,7 @@ impl<'a> World<'a> {
     /// Ends all requests that have not ended.
     fn finish(&mut self) {
         self.finished = true;
+        self.show_books(Due::MAX);
         let last = self.instant(self.queue.next().map_or(0, Due::at));
         for i in 0..self.requests.items.len() {
             let Request { phase, first_at, keys, .. } = self.requests.items[i];
@@ -273,6 +278,7 @@ impl<'a> World<'a> {
         self.events += 1;
         self.stopped |= self.events >= self.plan.max_events;
         self.alive -= u64::from(!event.is_background());
+        self.show_books(due.at());
         self.happen(due.at(), event)
     }
 

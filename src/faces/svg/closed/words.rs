@@ -37,23 +37,17 @@ pub fn offered(report: &Report) -> String {
     if open::things(report) == "units" {
         text.push_str("; bars and lines count attempts, whatever they cost");
     }
-    if let Some(shared) = shared_rule(report) {
+    if let Some(shared) = open::shared_rule(report) {
         text.push_str(&format!("; every lane: {shared}"));
     }
     text
-}
-
-/// How all limiters work, if all work alike.
-fn shared_rule(report: &Report) -> Option<String> {
-    let first = open::rule(report.lanes.first()?);
-    (report.lanes.len() > 1 && report.lanes.iter().all(|lane| open::rule(lane) == first)).then_some(first)
 }
 
 /// How a lane works: its clients, its limiter unless all are alike, its backend.
 pub fn rule(report: &Report, index: usize) -> String {
     let lane = &report.lanes[index];
     let spec = report.scenario.get("lane").and_then(|lanes| lanes.get(index)).unwrap_or(&Value::Null);
-    let limiter = shared_rule(report).is_none().then(|| open::rule(lane));
+    let limiter = open::shared_rule(report).is_none().then(|| open::rule(lane));
     let parts = [Some(clients(spec)), told(spec), limiter, backend(spec)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

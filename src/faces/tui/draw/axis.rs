@@ -116,6 +116,9 @@ pub fn paint(canvas: &mut Canvas, y: u16) {
             canvas.put(layout.strip.x + *column as u16 + 1, y, text, layout.strip.width, dim);
         }
     }
+    if layout.faults == 0 && app.is_deployed() {
+        super::fleet::on_axis(canvas, y);
+    }
     // The line does not cross a label.
     let free = |symbol: &str| symbol == " " || symbol == "╷";
     if canvas.buf.cell((canvas.cursor_x(), y)).is_some_and(|cell| free(cell.symbol())) {

@@ -9,7 +9,7 @@ use super::Canvas;
 use super::theme::EIGHTHS;
 use crate::faces::format::{count, state_name};
 use crate::faces::tui::action::Run;
-use crate::report::LaneReport;
+use crate::report::{Counter, LaneReport};
 use crate::time::SimDuration;
 use ratatui::style::Style;
 
@@ -97,9 +97,15 @@ fn level(canvas: &mut Canvas, report: &LaneReport, lane: usize, y: u16, rows: u1
     let (dim, labels) = (canvas.theme.dim(), layout.names.width - 1);
     let extents = canvas.app.extents(usize::from(layout.strip.width), |detail| &detail.lanes[lane].level);
     let limit = canvas.app.covering().map_or(0, |detail| detail.lanes[lane].level_limit);
-    let name = state_name(report);
+    let counter = canvas.app.covering().and_then(|detail| Some(detail.lanes[lane].fleet.as_ref()?.counter));
+    let name = match counter {
+        None => state_name(report),
+        Some(Counter::Store) => "store counts",
+        Some(Counter::FullestReplica) => "top replica",
+        Some(Counter::Nobody) => "not counted",
+    };
     canvas.put_right(0, y, name, labels, dim);
-    if rows > 1 {
+    if rows > 1 && limit > 0 {
         canvas.put_right(0, y + 1, &format!("of {}", super::lanes::short(limit, 8)), labels, dim);
     }
     let values: Vec<f64> = extents.iter().map(|extent| extent.last).collect();

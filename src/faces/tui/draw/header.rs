@@ -1,6 +1,7 @@
 //! The rows at the top and bottom: title, state, signs, keys.
 
 use super::Canvas;
+use super::fleet::WRONG;
 use super::theme::EXCESS;
 use crate::faces::format::{Clock, count, duration, title as full_title};
 use crate::faces::tui::action::Run;
@@ -103,21 +104,30 @@ fn entries(canvas: &Canvas) -> Vec<Entry> {
     let (theme, app) = (canvas.theme, canvas.app);
     let mixed = theme.cell(crate::report::Counts { allowed: 1, delayed: 0, denied: 1 }).style;
     let rest = if app.colour { "cursor; grey: still to come" } else { "cursor; faint: still to come" };
-    let all: [Entry; 6] = [
+    let without = theme.admitted().add_modifier(ratatui::style::Modifier::UNDERLINED);
+    let all: [Entry; 8] = [
         ("▇", theme.admitted(), ["admitted"; 3]),
         ("~", theme.delayed(), ["delayed"; 3]),
         ("x", theme.denied(), ["denied"; 3]),
         ("░▒▓", mixed, ["few to most admitted", "part admitted", "part"]),
         (EXCESS, theme.excess(), ["above the limit", "above limit", "above"]),
+        ("▇▇", without, ["decided without the store", "without store", "without"]),
+        (WRONG, theme.warn(), ["fault"; 3]),
         ("│", theme.cursor(), [rest, "cursor", "now"]),
     ];
     let lanes = app.run.as_ref().map_or(&[][..], |run| &run.report.lanes);
     let limit = app.run.as_ref().and_then(|run| run.report.limit).map_or(u64::MAX, |limit| limit.units);
     let above = |lane: &LaneReport| lane.peak.as_ref().is_some_and(|peak| peak.units > limit);
+    let without_store = |lane: &LaneReport| {
+        let store = lane.fleet.as_ref().and_then(|fleet| fleet.store.as_ref());
+        store.is_some_and(|store| store.decided_without > 0)
+    };
     let occurs = |sign: &str| match sign {
         "~" => lanes.iter().any(|lane| lane.delayed > 0),
         "x" | "░▒▓" => lanes.iter().any(|lane| lane.denied > 0),
         EXCESS => canvas.layout.charts > 0 && !app.is_closed_loop() && lanes.iter().any(above),
+        "▇▇" => lanes.iter().any(without_store),
+        WRONG => app.run.as_ref().is_some_and(|run| app.is_deployed() && run.report.scenario.get("fault").is_some()),
         _ => true,
     };
     all.into_iter().filter(|(sign, ..)| occurs(sign)).collect()

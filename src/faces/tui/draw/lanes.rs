@@ -154,6 +154,7 @@ pub fn lane(canvas: &mut Canvas, run: &Run, lane: usize, y: u16) {
             _ => canvas.sign(x, y, cell.sign, cell.style),
         }
     }
+    super::fleet::mark_without(canvas, lane, y);
     let now = canvas.app.figures(lane);
     let mut x = layout.figures.x;
     for figure in figures(layout.columns) {

@@ -75,6 +75,8 @@ pub struct Layout {
     pub columns: Columns,
     /// The row of arrivals, all lanes' traffic.
     pub arrivals: u16,
+    /// The row of what goes wrong.
+    pub faults: u16,
     /// The first lane that is shown.
     pub first: usize,
     /// Lanes that are shown.
@@ -87,7 +89,7 @@ pub struct Layout {
     pub differ: u16,
     /// The row that explains the signs.
     pub legend: u16,
-    /// Rows of the other lanes' decisions.
+    /// Rows of the other lanes' decisions, or of replicas.
     pub others: u16,
     /// How many of them stand in a row.
     pub others_across: u16,
@@ -109,6 +111,10 @@ struct Content {
     delays: bool,
     /// Whether clients come back.
     closed: bool,
+    /// Where limits are kept by more than one process, the most replicas of a lane; else none.
+    replicas: Option<usize>,
+    /// Whether anything goes wrong.
+    faults: bool,
 }
 
 impl Layout {
@@ -125,6 +131,8 @@ impl Layout {
                 limit: run.report.limit.is_some(),
                 delays: lanes.iter().any(|lane| lane.delayed > 0),
                 closed: app.is_closed_loop(),
+                replicas: lanes.iter().filter_map(|lane| Some(lane.fleet.as_ref()?.replicas.len())).max(),
+                faults: run.report.scenario.get("fault").is_some(),
             }
         });
         Self::new(size, content, app.lane, app.charts)
@@ -143,11 +151,15 @@ impl Layout {
         let has_charts = chart_rows > 0;
         let legend = room.up_to(1);
         let arrivals = room.up_to(1);
+        let faults = if content.faults { room.up_to(1) } else { 0 };
         // Narrow screens have no room for long words, and fewer rows to spare.
         let others_across = (width / if width < 120 { 40 } else { 48 }).max(1);
         // Single decisions are told where every attempt is an arrival.
         let listed = u16::from(!content.closed);
-        let rows_of_others = |lanes: u16| listed * lanes.saturating_sub(1).div_ceil(others_across);
+        let rows_of_others = |lanes: u16| match content.replicas {
+            Some(replicas) => (replicas.min(64) as u16).div_ceil(others_across),
+            None => listed * lanes.saturating_sub(1).div_ceil(others_across),
+        };
         let mut others = room.up_to(rows_of_others(total.min(LANES_FIRST)));
         let differ = if lanes > 1 { room.up_to(1) } else { 0 };
         let title = 1 + room.up_to(content.title.clamp(1, TITLE) as u16 - 1);
@@ -177,6 +189,7 @@ impl Layout {
             figures,
             columns,
             arrivals,
+            faults,
             first,
             lanes: shown,
             lane_rows,
@@ -229,6 +242,7 @@ mod tests {
         5 + layout.title
             + layout.about
             + layout.arrivals
+            + layout.faults
             + layout.lanes
             + doubled
             + layout.charts
@@ -252,6 +266,8 @@ mod tests {
                             limit: height % 2 == 0,
                             delays: true,
                             closed: lanes % 2 == 0,
+                            replicas: (lanes % 3 == 1).then_some(lanes / 2),
+                            faults: lanes % 4 == 1,
                         };
                         let layout = Layout::new((width, height), content, lanes / 2, charts);
                         assert!(rows(&layout) <= height, "{width}x{height}, {lanes} lanes: {layout:?}");

@@ -2,6 +2,7 @@
 
 mod axis;
 mod charts;
+mod fleet;
 mod header;
 mod lanes;
 pub(super) mod layout;
@@ -56,6 +57,10 @@ fn paint(app: &App, area: Rect, buf: &mut Buffer) {
         lanes::arrivals(&mut canvas, y);
         y += 1;
     }
+    if layout.faults > 0 {
+        fleet::faults(&mut canvas, y);
+        y += 1;
+    }
     for lane in layout.first..layout.first + usize::from(layout.lanes) {
         let chosen = lane == app.lane;
         lanes::lane(&mut canvas, run, lane, y);
@@ -78,7 +83,11 @@ fn paint(app: &App, area: Rect, buf: &mut Buffer) {
         y += 1;
     }
     y += layout.gap;
-    moment::paint(&mut canvas, run, y);
+    if app.is_deployed() {
+        fleet::paint(&mut canvas, run, y);
+    } else {
+        moment::paint(&mut canvas, run, y);
+    }
     header::keys(&mut canvas, area.height - 1);
     overlay::paint(&mut canvas);
 }
