@@ -534,7 +534,7 @@ fn deployment() -> impl Strategy<Value = String> {
         .prop_map(|share| format!("local = {{ share = \"{share}\", REPLICAS }}"));
     let sync = (prop_oneof![Just("carry"), Just("clamp")], prop_oneof![Just("200ms"), Just("1100ms")], 0_u32..80).prop_map(
         |(debt, every, push)| {
-            format!("hybrid = {{ sync = {{ every = \"{every}\", push = \"{push}ms\", pull = \"40ms\", debt = \"{debt}\" }}, REPLICAS }}")
+            format!("hybrid = {{ skew = [\"0s\", \"250ms\", \"40ms\"], sync = {{ every = \"{every}\", push = \"{push}ms\", pull = \"40ms\", debt = \"{debt}\" }}, REPLICAS }}")
         },
     );
     let lease = (1_u64..9, any::<bool>(), link).prop_map(|(batch, prefetch, link)| {

@@ -105,3 +105,32 @@ fn a_mismatch_is_told_by_the_status() {
     assert_eq!(ran.status, 3, "{}", ran.stdout);
     assert!(ran.stdout.contains("differs"));
 }
+
+/// Second-hand figures of other traffic are quoted; what is compared agrees, and the lesson shows.
+fn quoted(paper: &str, at: &str) -> Vec<(String, f64)> {
+    let ran = rlsim(&["paper", paper, "--runs", "4", "--at", at, "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+    assert_eq!((ran.status, report["misses"].as_u64()), (0, Some(0)));
+    let rows = report["rows"].as_array().expect("a list");
+    assert!(rows.iter().all(|row| row["mark"] == "2nd"));
+    let found = |row: &serde_json::Value| row["found"].as_f64().expect("a number");
+    rows.iter().map(|row| (row["lane"].as_str().expect("a name").to_owned(), found(row))).collect()
+}
+
+#[test]
+fn drl() {
+    let rows = quoted("drl", "50ms,500ms");
+    // Twice the limit while nobody knows; then seven to three, within four standard errors of some 610.
+    assert_eq!(rows[0], ("random drop".to_owned(), 2.0));
+    assert!(rows[1].0 == "proportional" && (rows[1].1 - 70.0).abs() < 4.0 * (21.0_f64 / 0.61 / 4.0).sqrt());
+}
+
+#[test]
+fn databricks() {
+    let rows = quoted("databricks", "100ms");
+    let over = |lane: &str| rows.iter().find(|(name, _)| name == lane).expect("a lane").1;
+    // What comes in the half interval between reaching the limit and the next report is 5 to 10 % of it.
+    assert!((0.0..10.0).contains(&over("fixed window")) && over("rejection rate") < over("fixed window"));
+    // A burst of 20 in 6000, and no more.
+    assert!((-0.5..=20.0 / 60.0 + 0.01).contains(&over("negative bucket")));
+}

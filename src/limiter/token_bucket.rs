@@ -196,7 +196,8 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
     #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
         let room = self.capacity.minus(self.drain.level(cost));
-        let fits = self.drain.add_within(state, at, cost, room, cost <= self.burst);
+        // In debt there is no room even for nothing, which takes none.
+        let fits = self.drain.add_within(state, at, cost, room, cost <= self.burst) | (cost == 0);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }

@@ -54,6 +54,8 @@ struct Over {
     since: i64,
     total: u64,
     spans: Vec<(i64, i64)>,
+    times: u64,
+    last_end: Option<i64>,
     window: i64,
     limit: u64,
 }
@@ -181,6 +183,7 @@ impl FleetRecord {
                 decided_without: self.without,
             }),
             over_limit_ns: self.limit.map(|_| self.over.total),
+            over_times: self.limit.map(|_| self.over.times),
             over_spans: self
                 .over
                 .spans
@@ -213,6 +216,8 @@ impl Over {
     fn end(&mut self, at: i64) {
         self.total += at.saturating_sub(self.since).cast_unsigned();
         let since = self.since;
+        self.times += u64::from(self.last_end != Some(since));
+        self.last_end = Some(at);
         // It may have gone on at the instant at which it ended.
         if let Some((_, until)) = self.spans.last_mut().filter(|(_, until)| *until == since) {
             *until = at;

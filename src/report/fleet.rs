@@ -17,6 +17,8 @@ pub struct FleetReport {
     pub store: Option<StoreReport>,
     /// For how long any key had more than the limit released within a window; absent without a limit.
     pub over_limit_ns: Option<u64>,
+    /// How many times it had.
+    pub over_times: Option<u64>,
     /// When it had: the first thousand spans.
     pub over_spans: Vec<OverSpan>,
     /// Time in bins in which more was released than the backend can do; absent without a backend.

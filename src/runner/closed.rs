@@ -126,9 +126,11 @@ pub fn findings(
         arrivals_by_key: first.arrivals_by_key,
         split: Vec::new(),
     };
+    let mut any_stopped = false;
     let counts = outcomes.iter().map(|((_, tallies), _)| tallies.counts()).collect();
     for ((recording, ((outcomes, _), fleet)), remains) in recordings.into_iter().zip(outcomes).zip(remains) {
         let Remains { lane, stopped, left_out, size, in_flight } = remains;
+        any_stopped |= stopped;
         let (limiter, lane_plan) = (lane.plan().limiter.clone(), lane.plan().clone());
         let (ended, unfinished) = outcomes.requests();
         let sent = outcomes.attempts();
@@ -147,7 +149,8 @@ pub fn findings(
         report.requests = ended + unfinished;
         report.retries = report.attempts.saturating_sub(closed.first_attempts);
         report.unfinished = unfinished;
-        report.closed = plan.is_closed_loop().then_some(closed);
+        // Who was stopped says so.
+        report.closed = (plan.is_closed_loop() || stopped).then_some(closed);
         if let Some(fleet) = fleet {
             deployed::complete(plan, &lane_plan, fleet, in_flight, own.offered.largest_cost, &mut report);
             report.state = state_report(size);
@@ -165,6 +168,10 @@ pub fn findings(
             found.groups.push(same);
             rest = others;
         }
+    }
+    if any_stopped {
+        // What was not simulated was not refused.
+        found.partings.clear();
     }
     found.groups.sort();
     name_equals(&found.groups, &mut found.lanes);

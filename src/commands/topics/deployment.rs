@@ -26,10 +26,11 @@ The way to the store, in central and in a hybrid with a lease, all optional:
                 answered must state it.
   fallback-share  Of local: split, an equal part of the limit (default), or full.
   breaker       { failures = 5, probe = "1s" }: after so many failures in a row nobody
-                asks; one attempt does again after that time.
+                asks; one attempt does again after that time, and after each that fails.
   store         { capacity = "50000/1s", service = "20us", connections = 64 }:
                 operations that it begins at most, how long it is busy with one, and
-                how many of a replica may be under way. Without: it is never busy.
+                how many of a replica may be waited for. Without: it is never busy.
+                What a replica has stopped waiting for is executed all the same.
 
 central, besides these, all optional:
   operation     script (default) decides as one; incr counts, then tells whether it

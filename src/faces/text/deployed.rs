@@ -76,7 +76,7 @@ fn over(report: &Report, lanes: &[&LaneReport], limit: &LimitReport) -> Option<S
             if i == 0
                 && let [first, ..] = &fleet.over_spans[..]
             {
-                text.push_str(&match fleet.over_spans.len() {
+                text.push_str(&match fleet.over_times.unwrap_or(0) {
                     1 => format!(" ({} to {})", at(first.from_ns), at(first.until_ns)),
                     n => format!(" ({n} times, from {} on)", at(first.from_ns)),
                 });

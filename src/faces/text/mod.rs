@@ -237,6 +237,11 @@ fn notes(report: &Report) -> Vec<String> {
             notes.push(note);
         }
     }
+    let faults = report.scenario.get("fault").and_then(|faults| faults.as_array());
+    let told: Vec<String> = faults.into_iter().flatten().map(inline).collect();
+    if !told.is_empty() {
+        notes.push(format!("what goes wrong: {}", told.join("; ")));
+    }
     if report.limit.is_none() {
         notes.push("no limit stated, so there is no peak and no sliding log to measure against".to_owned());
     }

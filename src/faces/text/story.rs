@@ -322,9 +322,11 @@ fn exceeded(report: &Report) -> Vec<String> {
             text.push_str(&format!(", above it from {} on, for {} in all", at(first), duration(excess.peak_key_ns)));
         }
     }
+    // The worst case of a deployment depends on how much is offered.
+    let of_rates = if lane.fleet.is_some() { " of these rates" } else { "" };
     text.push_str(&match peak.bound {
-        Some(bound) if bound <= u128::from(peak.units) => "; no traffic could get more.".to_owned(),
-        Some(bound) => format!("; other traffic could get {}.", count(bound)),
+        Some(bound) if bound <= u128::from(peak.units) => format!("; no traffic{of_rates} could get more."),
+        Some(bound) => format!("; other traffic{of_rates} could get {}.", count(bound)),
         None => ".".to_owned(),
     });
     let mut sentences = vec![text];
@@ -362,10 +364,11 @@ fn kept(report: &Report, limit: u64, per: &str) -> String {
         let who = if at.len() == report.lanes.len() { "every lane".to_owned() } else { list(&names(&at)) };
         text.push_str(&format!(": the highest peak is {} ({who})", count(u128::from(units))));
     }
+    let rates = if report.lanes.iter().any(|lane| lane.fleet.is_some()) { " of these rates" } else { "" };
     let bound = |lane: &LaneReport| lane.peak.as_ref().and_then(|peak| peak.bound).unwrap_or(0);
     if let Some(most) = report.lanes.iter().map(bound).max().filter(|most| *most > u128::from(limit)) {
         let worst: Vec<&LaneReport> = report.lanes.iter().filter(|lane| bound(lane) == most).collect();
-        text.push_str(&format!("; on other traffic {} could release {}", list(&names(&worst)), count(most)));
+        text.push_str(&format!("; on other traffic{rates} {} could release {}", list(&names(&worst)), count(most)));
     }
     text.push('.');
     text

@@ -123,7 +123,8 @@ impl DeploymentSpec {
                     let unseen = times(each, lives(replicas, schedule) - 1);
                     let known = match (&lane.limiter, debt) {
                         (LimiterSpec::FixedWindow(_), _) | (LimiterSpec::SlidingLog(_), Debt::Carry) => {
-                            let count = windows(&lane.limiter, reach);
+                            let tick = SimDuration::from_nanos(lane.clock_resolution.unwrap_or(0));
+                            let count = windows(&lane.limiter, plus(reach, tick));
                             sum(
                                 times(
                                     limiter(&lane.limiter, SimDuration::from_nanos(1))
@@ -148,7 +149,8 @@ impl DeploymentSpec {
                 Scheme::Lease { batch, prefetch } => {
                     let each = u128::from((*batch).max(largest)) - u128::from(!prefetch);
                     let banked = each.saturating_mul(u128::from(schedule.most_replicas()));
-                    let one = sum(limiter(&lane.limiter, plus(span, measured.latency_spread)), Some(banked));
+                    let reach = plus(plus(span, measured.latency_spread), clocks(replicas));
+                    let one = sum(limiter(&lane.limiter, reach), Some(banked));
                     let lost = self.lost(lane, schedule, span, one, measured);
                     sum(sum(one, lost), without(lane, link, replicas, schedule, span, measured))
                 }
@@ -174,7 +176,9 @@ impl DeploymentSpec {
                     let copied = schedule.changes().iter().find(|(_, other)| *other == Change::Copy(*number));
                     let loses = SimDuration::from_nanos(at - copied.map_or(0, |(at, _)| *at));
                     let written = lane.bound(plus(loses, SimDuration::from_nanos(1)), measured.largest_cost);
-                    written.map(|written| written.min(u128::from(lane.limiter.most_at_once())))
+                    let most = u128::from(lane.limiter.most_at_once());
+                    // A queue forgets what it admitted, which may be more than it released.
+                    if lane.limiter.delays() { Some(most) } else { written.map(|written| written.min(most)) }
                 }
                 // Whoever reads an old copy does not see what was written since.
                 Change::Lag(_) => self
@@ -244,13 +248,14 @@ fn without(
     let in_time =
         link.timeout.is_none_or(|timeout| link.round_trip.longest().is_some_and(|longest| longest <= timeout));
     let always = link.store == StoreSpec::default() && in_time;
-    let fresh = u128::from(schedule.most_replicas()) * (schedule.outages() + u128::from(!always));
+    let times_fresh =
+        u128::from(schedule.most_replicas()) * (schedule.outages() + u128::from(!always)) + fresh(schedule);
     let delays = lane.limiter.delays();
     let own = |limiter: LimiterSpec| {
         let each =
             LanePlan { limiter, ..lane.clone() }.bound(plus(span, measured.latency_spread), measured.largest_cost);
         // What waits is released later than it was asked for.
-        times(each, fresh).map(|units| if delays { units } else { units.min(asked) })
+        times(each, times_fresh).map(|units| if delays { units } else { units.min(asked) })
     };
     match link.on_failure {
         None | Some(OnFailure::Closed) => Some(0),

@@ -338,7 +338,7 @@ impl World<'_> {
             return self.leg_done(place);
         }
         self.settle_operation(place, false);
-        let Operation { asked, task, connected, .. } = *self.operation(place);
+        let Operation { asked, task, connected, probe, .. } = *self.operation(place);
         if !connected {
             let queue = &mut self.fleet().replicas[asked.replica as usize].queue;
             queue.retain(|waiting| *waiting != place);
@@ -347,7 +347,7 @@ impl World<'_> {
         if connected {
             self.free_connection(asked.replica, now);
         }
-        self.failed(asked.replica, now);
+        self.failed(asked.replica, probe, now);
         self.without_store(asked, task, now);
     }
 
@@ -360,7 +360,10 @@ impl World<'_> {
             replica.connections -= 1;
         }
         if answered {
-            replica.failures = 0;
+            // What was under way when it stopped asking does not make it ask again.
+            if operation.probe || replica.open.is_none() {
+                replica.failures = 0;
+            }
             if operation.probe {
                 replica.open = None;
             }
@@ -383,14 +386,14 @@ impl World<'_> {
     }
 
     /// An operation of a replica failed.
-    fn failed(&mut self, replica: u32, now: u64) {
+    fn failed(&mut self, replica: u32, probe: bool, now: u64) {
         let fleet = self.fleet();
         let Some(BreakerSpec { failures, .. }) = fleet.link().breaker else { return };
         let replica = &mut fleet.replicas[replica as usize];
         replica.failures = replica.failures.saturating_add(1);
-        if replica.failures >= failures {
-            let out = replica.open.is_some_and(|(_, out)| out);
-            replica.open = Some((now, out));
+        // Only the probe's own failure puts off the next one.
+        if probe || replica.open.is_none() && replica.failures >= failures {
+            replica.open = Some((now, false));
         }
     }
 

@@ -167,11 +167,14 @@ impl World<'_> {
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
         let Some((_, _, _, debt)) = fleet.sync() else { return self.reported(place, now) };
         self.witness.operated(at);
+        // By a clock that lags what was charged by another would be forgotten.
+        let ahead = fleet.replicas.iter().map(|replica| replica.skew).max().unwrap_or(0);
+        let fastest = instant(at, ahead);
         let message = &mut fleet.rounds.messages.items[place as usize];
         for charge in std::mem::take(&mut message.charges) {
             charge_late(&mut self.lane, &charge, at);
             if debt == Debt::Clamp {
-                self.lane.clamp(charge.key, at);
+                self.lane.clamp(charge.key, fastest);
             }
             fleet.rounds.charged(charge.key);
         }

@@ -15,7 +15,11 @@ impl Lane {
         let window = limiter.counts_clock_windows().filter(|_| store);
         let mut lane = Self::new(LanePlan { limiter, ..plan.clone() }, &workload);
         lane.ids = match window {
-            Some(window) => Ids::Windows(Windows::new(window.short_nanos().cast_signed())),
+            Some(window) => {
+                let skew = plan.deployment.iter().flat_map(|deployment| &deployment.replicas().skew);
+                let apart = skew.max().map_or(0, |ahead| ahead.short_nanos());
+                Ids::Windows(Windows::new(window.short_nanos().cast_signed(), apart))
+            }
             None => Ids::Renumber(Renumber::default()),
         };
         lane

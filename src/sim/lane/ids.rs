@@ -25,21 +25,24 @@ pub struct Renumber {
 #[derive(Clone, Debug)]
 pub struct Windows {
     window: i64,
+    most: usize,
     /// For each key its windows, the newest first.
     live: Vec<Vec<(i64, u32)>>,
     next: u32,
 }
 
-/// Windows of a key that live at a time: clocks that are further apart meet the oldest.
+/// Windows of a key that live at a time beside those that clocks are apart: operations may be late.
 const LIVE: usize = 8;
 
 impl Windows {
-    pub const fn new(window: i64) -> Self {
-        Self { window, live: Vec::new(), next: 0 }
+    /// Counters of windows of this length, on clocks that are at most so far apart.
+    pub fn new(window: i64, apart: u64) -> Self {
+        let most = LIVE + usize::try_from(apart / window.cast_unsigned()).unwrap_or(usize::MAX - LIVE);
+        Self { window, most, live: Vec::new(), next: 0 }
     }
 
     pub fn forget(&mut self) {
-        *self = Self::new(self.window);
+        (self.live, self.next) = (Vec::new(), 0);
     }
 
     fn index(&self, at: SimTime) -> i64 {
@@ -72,7 +75,7 @@ impl Ids {
                 if let Some((_, id)) = live.iter().find(|(window, _)| *window == index) {
                     return (KeyId(*id), false);
                 }
-                let oldest = live.last().filter(|_| live.len() == LIVE).copied();
+                let oldest = live.last().filter(|_| live.len() == known.most).copied();
                 let (id, stale) = match oldest {
                     Some((window, id)) if window > index => return (KeyId(id), false),
                     Some((_, id)) => {
