@@ -416,10 +416,10 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     staleness_ns    how long who decides does not hear of what others admit
     replicas        of each: admitted, denied, peak_units
     store           operations that it executed, per_request, latency_ns from asking to
-                    knowing (p50, p99 within 0.1 %), unavailable_ns (down), decided_without:
-                    attempts decided without it because it did not answer
-    over_limit_ns over_times over_spans   how long any key was above the limit, how often,
-                    and when the first thousand times: from_ns, until_ns
+                    knowing (p50, p99 within 0.1 %), unavailable_ns (down),
+                    decided_without: attempts decided because it did not answer
+    over_limit_ns over_times over_spans   how long any key was above the limit, how
+                    often, and when the first thousand times: from_ns, until_ns
     backend_overload_ns   time in bins in which the backend is sent more than it can do
     In a closed loop, beside these (see client):
     partial         stopped after max-events: not all of it
