@@ -478,3 +478,26 @@ fn leases_prove_more_than_replicas_apart() {
     assert_eq!(peak("sliding-log = {}", proportional), Some(1_000));
     assert_eq!(peak("sliding-log = {}", "replicas = 10, drop = { every = \"5s\" }"), None);
 }
+
+/// A store that has forgotten whom it lent what confirms what replicas hold, and lends a newcomer nothing,
+/// for as long as a lease lasts.
+#[test]
+fn a_store_that_forgot_its_leases_learns_them_first() {
+    let world = |flush: &str| {
+        let hybrid = "replicas = 2, quota = { every = \"1s\", lease = \"5s\" }";
+        let text = steady("100/1s", 200, "0s", "30s", "token-bucket = {}", hybrid);
+        watch(&plan(&format!(
+            "{text}[[fault]]\nstop = {{ replica = 1, at = \"3s\" }}\n[[fault]]\nstart = {{ replica = 1, at = \"10500ms\" }}\n{flush}"
+        )))
+    };
+    // Known by the store, it gets its part when it first reports; its old lease has ended by then.
+    let known = world("");
+    assert!(known.part(1, 11 * S).is_some_and(|part| part != Part::NONE));
+    let forgotten = world("[[fault]]\nflush = { at = \"10s\" }\n");
+    for second in 11..15 {
+        assert_eq!(forgotten.part(1, second * S), Some(Part::NONE), "{second}");
+        // The other keeps what it had.
+        assert_eq!(forgotten.part(0, second * S), forgotten.part(0, 9 * S), "{second}");
+    }
+    assert!(forgotten.part(1, 16 * S).is_some_and(|part| part != Part::NONE));
+}

@@ -79,7 +79,7 @@ pub const WORDS: [(&str, &str); 22] = [
     ("envelope", "The same for other spans: A(T) is the most units released in any half-open span of length T."),
     (
         "bound",
-        "The proven worst case of the peak: no traffic with such costs can make it larger. A `?` means that nothing is proven for this setting.",
+        "The proven worst case of the peak: no traffic with such costs can make it larger; of a deployment, no traffic of such rates and latencies either. A `?` means that nothing is proven for this setting.",
     ),
     (
         "vs-log",
@@ -102,6 +102,37 @@ pub const WORDS: [(&str, &str); 22] = [
         "retry-after",
         "The smallest wait after which the same attempt would be admitted if nothing else arrived, or never.",
     ),
+];
+
+/// What is part of a topic, and the topic.
+const PARTS: [(&str, &str); 27] = [
+    ("central", "deployment"),
+    ("local", "deployment"),
+    ("hybrid", "deployment"),
+    ("sync", "deployment"),
+    ("lease", "deployment"),
+    ("quota", "deployment"),
+    ("drop", "deployment"),
+    ("proportional", "deployment"),
+    ("assignment", "deployment"),
+    ("store", "deployment"),
+    ("breaker", "deployment"),
+    ("prefilter", "deployment"),
+    ("skew", "deployment"),
+    ("on-failure", "deployment"),
+    ("store-down", "faults"),
+    ("store-slow", "faults"),
+    ("store-lag", "faults"),
+    ("partition", "faults"),
+    ("failover", "faults"),
+    ("flush", "faults"),
+    ("lost-expire", "faults"),
+    ("restart", "faults"),
+    ("scale", "faults"),
+    ("reroute", "faults"),
+    ("retry", "client"),
+    ("budget", "client"),
+    ("throttle", "client"),
 ];
 
 /// The opening comment of an algorithm's source, as plain text.
@@ -145,6 +176,9 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
             stdout(&headers::shown())?;
         }
         return Ok(0);
+    }
+    if let Some((_, topic)) = PARTS.iter().find(|(part, _)| *part == name) {
+        return Err(Error::usage(format!("`{name}` is explained with others: rlsim explain {topic}")));
     }
     if let Some(scenario) = embedded(&name) {
         let name = scenario.name;

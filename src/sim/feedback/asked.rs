@@ -46,7 +46,8 @@ impl World<'_> {
         let (lane, workload) = (self.lane.plan().clone(), self.plan.workload);
         let run = Run { seed: self.plan.seed, end: self.end };
         let fleet = Fleet::new(&lane, spec, &self.plan.faults, &run, &workload);
-        let store = matches!(spec, DeploymentSpec::Central(_));
+        // Leases are fetched from counters that are named as a store names them.
+        let store = spec.link().is_some();
         self.lane = Lane::part(&lane, lane.limiter.clone(), &workload, store);
         for (number, (at, _)) in (0_u32..).zip(fleet.schedule.changes()) {
             self.plan_event(*at, Class::Departure, Event::Change { number });
@@ -153,16 +154,18 @@ impl World<'_> {
 
     fn make_change(&mut self, number: u32) {
         let Some(fleet) = self.fleet.as_deref_mut() else { return };
-        let (_, change) = fleet.schedule.changes()[number as usize];
+        let (now, change) = fleet.schedule.changes()[number as usize];
         match change {
             Change::Copy(fault) => fleet.copies.push((fault, self.lane.copy())),
             Change::Failover(fault) => {
                 if let Some(place) = fleet.copies.iter().position(|(number, _)| *number == fault) {
                     self.lane.put_back(fleet.copies.swap_remove(place).1);
                 }
+                fleet.shares.forget(now);
             }
             Change::Flush => {
                 self.lane.forget();
+                fleet.shares.forget(now);
                 fleet.expiry = super::fleet::Expiry::Kept;
             }
             Change::Lag(by) => {

@@ -61,12 +61,12 @@ impl World<'_> {
         }
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
         fleet.lease(asked.replica, asked.keys[1]).waiting.push_back(asked);
-        self.serve_lease(asked.replica, asked.keys[1], false, now);
+        self.serve_lease(asked.replica, asked.keys[1], None, now);
     }
 
-    /// Those who wait take what there is, in order; the rest is refused if there is no more at the store,
-    /// else asked for.
-    fn serve_lease(&mut self, replica: u32, key: KeyId, exhausted: bool, now: u64) {
+    /// Those who wait take what there is, in order; more is asked for, but those who came before the store
+    /// was asked at `exhausted` and gave all it had are refused.
+    fn serve_lease(&mut self, replica: u32, key: KeyId, exhausted: Option<u64>, now: u64) {
         loop {
             let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
             let (batch, prefetch) = fleet.batch();
@@ -75,13 +75,13 @@ impl World<'_> {
             if lease.units >= asked.cost {
                 lease.units -= asked.cost;
                 lease.waiting.pop_front();
-                let ask = prefetch && lease.units == 0 && !lease.asking && asked.cost > 0 && !exhausted;
+                let ask = prefetch && lease.units == 0 && !lease.asking && asked.cost > 0 && exhausted.is_none();
                 lease.asking |= ask;
                 self.decided(asked, now, Decision::Allow, Decider::Replica);
                 if ask {
                     self.ask_store(asked, Task::Lease(batch), now);
                 }
-            } else if exhausted {
+            } else if exhausted.is_some_and(|sent| asked.at <= sent) {
                 lease.waiting.pop_front();
                 self.decided(asked, now, Decision::Deny, Decider::Store);
             } else {
@@ -95,12 +95,12 @@ impl World<'_> {
     }
 
     /// The store gave a replica so many units of those that it wanted.
-    pub(super) fn granted(&mut self, replica: u32, key: KeyId, units: u64, want: u64, now: u64) {
+    pub(super) fn granted(&mut self, replica: u32, key: KeyId, units: u64, want: u64, sent: u64, now: u64) {
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
         let lease = fleet.lease(replica, key);
         lease.asking = false;
         lease.units = lease.units.saturating_add(units);
-        self.serve_lease(replica, key, units < want, now);
+        self.serve_lease(replica, key, (units < want).then_some(sent), now);
     }
 
     /// The store gave no answer: those who wait are decided without it.

@@ -270,14 +270,14 @@ impl World<'_> {
         }
         self.settle_operation(place, true);
         let operation = self.operation(place);
-        let (asked, task) = (operation.asked, operation.task);
+        let (asked, task, sent) = (operation.asked, operation.task, operation.sent);
         match std::mem::replace(&mut operation.reply, Reply::None) {
             Reply::None => unreachable!("the store answers once it has executed"),
             Reply::Granted(units) => {
                 self.leg_done(place);
                 self.free_connection(asked.replica, now);
                 let Task::Lease(want) = task else { unreachable!("only a lease is granted") };
-                self.granted(asked.replica, asked.keys[1], units, want, now);
+                self.granted(asked.replica, asked.keys[1], units, want, sent, now);
             }
             Reply::Decided(decision) => {
                 self.leg_done(place);

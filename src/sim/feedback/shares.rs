@@ -26,6 +26,9 @@ pub struct Shares {
     limiter: LimiterSpec,
     /// How long a part is lent.
     lease: Option<u64>,
+    /// Until then the store, which has forgotten whom it lent what, confirms what replicas still hold and
+    /// lends nothing else.
+    learns_until: u64,
     messages: Places<Message>,
 }
 
@@ -87,6 +90,7 @@ impl Shares {
                 Some(Scheme::Quota { lease, .. } | Scheme::Assignment { lease, .. }) => Some(lease.short_nanos()),
                 _ => None,
             },
+            learns_until: 0,
             messages: Places::new(),
         };
         let count = spec.replicas().count;
@@ -111,6 +115,14 @@ impl Shares {
     /// The limiter that a replica begins with.
     pub fn first_limiter(&self, replica: u32) -> LimiterSpec {
         self.limiter.scaled(self.replicas[replica as usize].part.unwrap_or(Part::NONE))
+    }
+
+    /// The store forgets what it lent and what it was told.
+    pub fn forget(&mut self, now: u64) {
+        for holder in &mut self.replicas {
+            (holder.lent, holder.told) = (None, None);
+        }
+        self.learns_until = now.saturating_add(self.lease.unwrap_or(0));
     }
 
     /// A replica forgets what it holds and what it knows; the store does not.
@@ -228,7 +240,12 @@ impl World<'_> {
         let others = |(replica, holder): (u32, &Holder)| holder.lent.filter(|_| !reaching.contains(&replica));
         let lent: Vec<Part> = (0..).zip(&shares.replicas).filter_map(others).collect();
         let wants: Vec<Demand> = reaching.iter().map(|replica| shares.replicas[*replica as usize].demand).collect();
-        let parts = allot(shares.whole, &lent, &wants);
+        let parts = if now < shares.learns_until {
+            let held = |replica: &u32| shares.replicas[*replica as usize].part.unwrap_or(Part::NONE);
+            reaching.iter().map(held).collect()
+        } else {
+            allot(shares.whole, &lent, &wants)
+        };
         let until = now.saturating_add(lease);
         // What some give back is there before others take it.
         let held = |replica: u32| shares.replicas[replica as usize].lent.unwrap_or(Part::NONE);
