@@ -2,7 +2,7 @@
 
 use super::fleet::{Decider, Fleet, Run};
 use super::operation::Task;
-use super::pending::{Event, Phase};
+use super::pending::{Event, Met, Phase};
 use super::plan::{LATER, instant};
 use super::stream::Sent;
 use super::witness::Told;
@@ -72,7 +72,10 @@ impl World<'_> {
         let (generation, keys, cost, source) = (request.generation, request.keys, request.cost, request.source);
         let (number, made, first_at) = (request.number, request.made, request.first_at);
         let row = self.stream.open(Sent { at, cost, source, keys })?;
-        self.requests.items[slot as usize].row = row;
+        if slot as usize >= self.met.len() {
+            self.met.resize(slot as usize + 1, Met::default());
+        }
+        self.met[slot as usize] = Met { came: now, row, ..Met::default() };
         if let Some(last) = self.client.last_use() {
             let patience = first_at.saturating_add(last.short_nanos() + 1);
             self.plan_event(patience, Class::Change, Event::Request { slot, generation });
@@ -124,7 +127,7 @@ impl World<'_> {
         self.witness.told(&Told { came, at, replica, client, decision, decider, key, cost });
         let waits = self.is_away(slot, generation);
         if waits {
-            self.requests.items[slot as usize].decided = (decider, replica);
+            self.met[slot as usize].decided = (decider, replica);
         }
         match decision {
             Decision::Deny => {

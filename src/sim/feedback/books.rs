@@ -76,11 +76,15 @@ impl Books<'_> {
 
 impl World<'_> {
     /// Time comes to `now`: who looks sees what is known until then.
-    #[inline]
+    #[inline(always)]
     pub(super) fn show_books(&mut self, now: u64) {
-        if !self.watched {
-            return;
+        if self.watched {
+            self.show_watched(now);
         }
+    }
+
+    #[cold]
+    fn show_watched(&mut self, now: u64) {
         let at = self.instant(now);
         let books = Books { lane: &self.lane, fleet: self.fleet.as_deref() };
         self.witness.look(at, &books);

@@ -40,12 +40,22 @@ pub(super) struct Request {
     pub(super) source: u16,
     pub(super) phase: Phase,
     pub(super) memory: Memory,
-    /// When its last attempt came, and its row where a deployment numbers them.
+}
+
+/// What is known of a deployed request's last attempt, apart: most requests meet no deployment, and an event
+/// is to touch little memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Met {
+    /// When it came.
     pub(super) came: u64,
+    /// Its row.
     pub(super) row: u64,
-    /// Who decided its last attempt, and at which replica.
+    /// Who decided it, and at which replica.
     pub(super) decided: (Decider, u32),
 }
+
+// The queue moves events about: they are to stay small.
+const _: () = assert!(size_of::<Event>() <= 12);
 
 /// What is due.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +97,7 @@ pub(super) enum Event {
     /// A replica hears of the others.
     Pulled { place: u32 },
     /// What a replica was given of the limit ends.
-    Lapse { replica: u32, given: u64 },
+    Lapse { replica: u32, given: u32 },
 }
 
 impl Event {

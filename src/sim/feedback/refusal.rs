@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::fleet::Decider;
-use super::pending::{Answer, Event, Phase, Request, UNNUMBERED};
+use super::pending::{Answer, Event, Met, Phase, Request, UNNUMBERED};
 use super::plan::LATER;
 use super::witness::Answered;
 use super::world::World;
@@ -34,16 +34,24 @@ impl World<'_> {
             let retry_after = self.wait(slot, now);
             self.see(slot, Seen { retry_after, quota });
         }
-        let decider = self.requests.items[slot as usize].decided.0;
-        self.write_down(&self.attempt_of(slot), now, decider, Decision::Deny);
+        if self.scribe.is_some() {
+            let (decider, _) = self.met(slot, now).decided;
+            self.write_down(&self.attempt_of(slot, now), now, decider, Decision::Deny);
+        }
         let status = self.response.status;
         self.answer(slot, now, Answer::Failure(Failure::Denied { status }));
     }
 
+    /// What is known of a request's last attempt, which without a deployment is decided when it comes.
+    fn met(&self, slot: u32, now: u64) -> Met {
+        let undeployed = Met { came: now, row: UNNUMBERED, ..Met::default() };
+        self.met.get(slot as usize).copied().unwrap_or(undeployed)
+    }
+
     /// The attempt that a request waits for.
-    pub(super) fn attempt_of(&self, slot: u32) -> Asked {
-        let Request { number, made, generation, keys, cost, source, came, row, decided, .. } =
-            self.requests.items[slot as usize];
+    pub(super) fn attempt_of(&self, slot: u32, now: u64) -> Asked {
+        let Request { number, made, generation, keys, cost, source, .. } = self.requests.items[slot as usize];
+        let Met { came, row, decided } = self.met(slot, now);
         Asked { slot, generation, replica: decided.1, made, source, row, number, at: came, keys, cost }
     }
 
@@ -86,15 +94,16 @@ impl World<'_> {
 
     /// What a client sees of its quota.
     pub(super) fn quota(&self, slot: u32, now: u64) -> Option<(u64, u64)> {
-        let Request { keys: [_, key], decided: (decider, replica), .. } = self.requests.items[slot as usize];
+        let key = self.requests.items[slot as usize].keys[1];
+        let (decider, replica) = self.met(slot, now).decided;
         let lane = self.decided_by(decider, replica)?;
         self.response.quota(&lane.level(key, self.instant(now)))
     }
 
     /// The wait that a client is told.
     pub(super) fn wait(&mut self, slot: u32, now: u64) -> Option<u64> {
-        let Request { keys: [_, key], cost, number, made, decided: (decider, replica), .. } =
-            self.requests.items[slot as usize];
+        let Request { keys: [_, key], cost, number, made, .. } = self.requests.items[slot as usize];
+        let (decider, replica) = self.met(slot, now).decided;
         if self.response.retry_after == RetryAfter::None {
             return None;
         }

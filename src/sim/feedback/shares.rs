@@ -51,7 +51,7 @@ struct Holder {
     /// What the store has lent it, whether or not it still knows.
     lent: Option<Part>,
     /// Times that it was given a part: the lease of the last counts.
-    given: u64,
+    given: u32,
     /// The round of the assignment that it follows.
     follows: u64,
     /// What it told the store last, and when that came.
@@ -367,7 +367,7 @@ impl World<'_> {
     }
 
     /// What a replica was given ends, unless it was given something since.
-    pub(super) fn lapse(&mut self, replica: u32, given: u64, now: u64) {
+    pub(super) fn lapse(&mut self, replica: u32, given: u32, now: u64) {
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
         let scheme = fleet.spec.scheme().copied();
         let holder = &mut fleet.shares.replicas[replica as usize];
@@ -381,11 +381,11 @@ impl World<'_> {
     }
 
     /// A replica has another part from now on; which time that is.
-    fn give(&mut self, replica: u32, part: Option<Part>, now: u64) -> u64 {
+    fn give(&mut self, replica: u32, part: Option<Part>, now: u64) -> u32 {
         let origin = self.plan.origin;
         let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
         let holder = &mut fleet.shares.replicas[replica as usize];
-        holder.given += 1;
+        holder.given = holder.given.wrapping_add(1);
         let given = holder.given;
         if holder.part != part {
             holder.part = part;

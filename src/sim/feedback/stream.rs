@@ -114,7 +114,7 @@ impl<'a> Stream<'a> {
         self.step = rest;
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, sent: Sent) {
         let batch = &mut self.step.batch;
         batch.at.push(sent.at);
@@ -126,7 +126,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, sent: Sent) -> Result<(), Error> {
         self.put(sent);
         self.cost = self.cost.saturating_add(sent.cost);

@@ -2,7 +2,7 @@
 
 use super::firsts::Firsts;
 use super::fleet::{Decider, Fleet};
-use super::pending::{Answer, Event, Phase, Places, Request, Thinker, UNNUMBERED};
+use super::pending::{Answer, Event, Met, Phase, Places, Request, Thinker};
 use super::plan::{Outcome, Remains, WorldPlan, instant};
 use super::stream::{Sent, Stream};
 use super::way::Passing;
@@ -54,6 +54,8 @@ pub struct World<'a> {
     /// What is released, in its order, and what of it waits.
     pub(super) released: Option<Stream<'a>>,
     pub(super) passing: Vec<Passing>,
+    /// For each request of a deployment, its last attempt.
+    pub(super) met: Vec<Met>,
     /// Events to come that somebody notices.
     alive: u64,
     left_out: u64,
@@ -104,6 +106,7 @@ impl<'a> World<'a> {
             firsts: Firsts::default(),
             released: None,
             passing: Vec::new(),
+            met: Vec::new(),
             alive: 0,
             left_out: 0,
             watched: witness.looks(),
@@ -372,9 +375,6 @@ impl<'a> World<'a> {
             source,
             phase: Phase::Resting,
             memory: Memory::default(),
-            came: now,
-            row: UNNUMBERED,
-            decided: Default::default(),
         };
         let generation = self.requests.free.last().map_or(0, |slot| self.requests.items[*slot as usize].generation);
         let slot = self.requests.put(Request { generation: generation.wrapping_add(1), ..request });
@@ -427,8 +427,7 @@ impl<'a> World<'a> {
         if self.reads {
             self.see(slot, Seen::default());
         }
-        let request = &mut self.requests.items[slot as usize];
-        (request.made, request.came) = (made, now);
+        self.requests.items[slot as usize].made = made;
         if self.fleet.is_some() {
             self.ask(slot, now)?;
             return Ok(Outcome::Asked);
@@ -451,7 +450,7 @@ impl<'a> World<'a> {
         match decision {
             Decision::Deny => self.deny(slot, now),
             Decision::Allow | Decision::Delay(_) => {
-                let asked = self.attempt_of(slot);
+                let asked = self.attempt_of(slot, now);
                 self.admit(&asked, now, decision, Decider::Store, true);
             }
         }
