@@ -91,25 +91,26 @@ impl<T> Default for EventQueue<T> {
 
 impl<T> EventQueue<T> {
     /// Adds an event, not before the instant of what came last.
-    #[inline]
+    // Called from many places, each of which would grow by it.
+    #[inline(never)]
     pub fn push(&mut self, due: Due, event: T) {
         debug_assert!(due.at() >= self.last, "time never runs backwards");
-        self.put((due.0, event));
+        self.put(due.0, event);
     }
 
-    // Entries are moved as a whole: taken apart they would be put together again on the stack.
-    #[inline]
-    fn put(&mut self, entry: (u64, T)) {
-        let (due, at) = (entry.0, entry.0 >> 2);
+    // Inlined, so that an entry's parts go straight to their place and are not put together on the stack.
+    #[inline(always)]
+    fn put(&mut self, due: u64, event: T) {
+        let at = due >> 2;
         if at <= self.last {
-            self.now[(due & 3) as usize].push_back(entry.1);
+            self.now[(due & 3) as usize].push_back(event);
             self.present |= 1 << (due & 3);
             return;
         }
         let place = ((63 - (at ^ self.last).leading_zeros()) / DIGIT) as usize;
         let digit = (at >> (place as u32 * DIGIT)) as usize & ((1 << DIGIT) - 1);
         let bucket = place << DIGIT | digit;
-        self.buckets[bucket].push(entry);
+        self.buckets[bucket].push((due, event));
         self.earliest[bucket] = self.earliest[bucket].min(due);
         self.places |= 1 << place;
         self.digits[place] |= 1 << digit;
@@ -172,14 +173,14 @@ impl<T> EventQueue<T> {
             events.iter().for_each(|(_, event)| soon(event));
         }
         // All buckets of lower places are empty, so what was there first stays first.
-        for entry in events.drain(..) {
-            self.put(entry);
+        for (due, event) in events.drain(..) {
+            self.put(due, event);
         }
         self.spare = events;
         None
     }
 
-    /// How many events are pending.
+    /// How many events are pending: a look at every bucket.
     #[must_use]
     pub fn len(&self) -> usize {
         self.now.iter().map(VecDeque::len).sum::<usize>() + self.buckets.iter().map(Vec::len).sum::<usize>()

@@ -2,7 +2,7 @@
 
 use super::fleet::{Decider, Fleet, Run};
 use super::operation::Task;
-use super::pending::{Event, Met, Phase};
+use super::pending::{Event, FleetEvent, Met, Phase};
 use super::plan::{LATER, instant};
 use super::stream::Sent;
 use super::witness::Told;
@@ -50,17 +50,37 @@ impl World<'_> {
         let store = spec.link().is_some();
         self.lane = Lane::part(&lane, lane.limiter.clone(), &workload, store);
         for (number, (at, _)) in (0_u32..).zip(fleet.schedule.changes()) {
-            self.plan_event(*at, Class::Departure, Event::Change { number });
+            self.plan_event(*at, Class::Departure, FleetEvent::Change { number }.into());
         }
         if let Some(every) = fleet.rounds.every() {
-            self.plan_event(every, Class::Change, Event::Round);
+            self.plan_event(every, Class::Change, FleetEvent::Round.into());
         }
         let lent = fleet.shares.first_leases();
         self.fleet = Some(Box::new(fleet));
         for (replica, until) in lent {
-            self.plan_event(until, Class::Change, Event::Lapse { replica, given: 0 });
+            self.plan_event(until, Class::Change, FleetEvent::Lapse { replica, given: 0 }.into());
         }
         self.show_parts(0);
+    }
+
+    /// Something of the deployment is due. Most worlds have none: kept out of the way of their events.
+    #[inline(never)]
+    pub(super) fn happen_in_fleet(&mut self, now: u64, event: FleetEvent) {
+        self.background -= u64::from(event.is_background());
+        match event {
+            FleetEvent::Change { number } => self.change(number, now),
+            FleetEvent::AtStore { place } => self.reach_store(place, now),
+            FleetEvent::Execute { place } => self.execute(place, now),
+            FleetEvent::Heard { place } => self.heard(place, now),
+            FleetEvent::Patience { place } => self.patience(place, now),
+            FleetEvent::Land { place } => self.land(place, now),
+            FleetEvent::Visible { place } => self.visible(place),
+            FleetEvent::Round => self.round(now),
+            FleetEvent::Pushed { place } => self.pushed(place, now),
+            FleetEvent::Answer { place } => self.answer_round(place, now),
+            FleetEvent::Pulled { place } => self.pulled(place, now),
+            FleetEvent::Lapse { replica, given } => self.lapse(replica, given, now),
+        }
     }
 
     /// An attempt goes out to the deployment.

@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::fleet::{Decider, Expiry, Fleet};
-use super::pending::Event;
+use super::pending::{Event, FleetEvent};
 use super::plan::instant;
 use super::world::World;
 use crate::limiter::{Decision, KeyId, Snapshot};
@@ -85,7 +85,12 @@ impl World<'_> {
         if most.is_some_and(|most| replica.connections >= most) {
             replica.queue.push_back(place);
             if let Some(timeout) = timeout {
-                self.leg(place, now.saturating_add(timeout.short_nanos()), Class::Change, Event::Patience { place });
+                self.leg(
+                    place,
+                    now.saturating_add(timeout.short_nanos()),
+                    Class::Change,
+                    FleetEvent::Patience { place }.into(),
+                );
             }
             return;
         }
@@ -125,18 +130,18 @@ impl World<'_> {
             // Who does not wait for a time hears of a store that is down, and of one out of reach.
             let heard = patience.unwrap_or(now.saturating_add(round_trip));
             if !waited || patience.is_none() {
-                self.leg(place, heard.max(now), Class::Change, Event::Patience { place });
+                self.leg(place, heard.max(now), Class::Change, FleetEvent::Patience { place }.into());
             }
             return;
         }
         if !waited && let Some(patience) = patience.filter(|patience| *patience < now.saturating_add(round_trip)) {
-            self.leg(place, patience, Class::Change, Event::Patience { place });
+            self.leg(place, patience, Class::Change, FleetEvent::Patience { place }.into());
         }
         self.operation(place).legs += 1;
         if reaches == now {
             self.reach_store(place, now);
         } else {
-            self.plan_event(reaches, Class::Store, Event::AtStore { place });
+            self.plan_event(reaches, Class::Store, FleetEvent::AtStore { place }.into());
         }
     }
 
@@ -153,9 +158,9 @@ impl World<'_> {
         let patience = timeout.map(|timeout| operation.sent.saturating_add(timeout));
         let alone = operation.legs == 1 && !operation.settled;
         if alone && let Some(patience) = patience.filter(|patience| *patience < executed.saturating_add(back)) {
-            self.leg(place, patience.max(now), Class::Change, Event::Patience { place });
+            self.leg(place, patience.max(now), Class::Change, FleetEvent::Patience { place }.into());
         }
-        self.plan_event(executed, Class::Store, Event::Execute { place });
+        self.plan_event(executed, Class::Store, FleetEvent::Execute { place }.into());
     }
 
     /// The store executes an operation.
@@ -170,7 +175,12 @@ impl World<'_> {
             if operation.legs == 1 && !operation.settled {
                 let sent = operation.sent;
                 let patience = fleet.link().timeout.map(|timeout| sent.saturating_add(timeout.short_nanos()));
-                self.leg(place, patience.unwrap_or(back).max(now), Class::Change, Event::Patience { place });
+                self.leg(
+                    place,
+                    patience.unwrap_or(back).max(now),
+                    Class::Change,
+                    FleetEvent::Patience { place }.into(),
+                );
             }
             return self.leg_done(place);
         }
@@ -213,7 +223,7 @@ impl World<'_> {
         if back == now {
             self.heard(place, now);
         } else {
-            self.plan_event(back, Class::Change, Event::Heard { place });
+            self.plan_event(back, Class::Change, FleetEvent::Heard { place }.into());
         }
     }
 
@@ -245,7 +255,7 @@ impl World<'_> {
         let fleet = self.fleet.as_deref_mut().expect("only a deployment asks a store");
         let Some((_, by)) = fleet.lagging else { return };
         let place = fleet.visible.put((fleet.lag, key, at, cost));
-        self.plan_event(now.saturating_add(by), Class::Change, Event::Visible { place });
+        self.plan_event(now.saturating_add(by), Class::Change, FleetEvent::Visible { place }.into());
     }
 
     /// It does.
@@ -294,7 +304,7 @@ impl World<'_> {
                     if lands == now {
                         self.land(place, now);
                     } else {
-                        self.plan_event(lands, Class::Change, Event::Land { place });
+                        self.plan_event(lands, Class::Change, FleetEvent::Land { place }.into());
                     }
                 } else {
                     self.fleet().racing.end(asked.keys[1], asked.cost);

@@ -71,9 +71,18 @@ pub(super) enum Event {
     /// Its write does, of what it read as this version.
     Write { place: u32, version: u32 },
     /// The backend's answer reaches the client.
-    Back { slot: u32, generation: u32, done: bool },
+    Done { slot: u32, generation: u32 },
+    /// That it failed does.
+    Failed { slot: u32, generation: u32 },
     /// A client of a closed population makes its next request.
     Next { place: u32 },
+    /// Something of a deployment.
+    Fleet(FleetEvent),
+}
+
+/// What is due in a deployment.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FleetEvent {
     /// The world changes.
     Change { number: u32 },
     /// An operation reaches the store.
@@ -100,9 +109,9 @@ pub(super) enum Event {
     Lapse { replica: u32, given: u32 },
 }
 
-impl Event {
+impl FleetEvent {
     /// Whether it happens whether or not anybody is left who notices.
-    pub(super) const fn is_background(&self) -> bool {
+    pub(super) const fn is_background(self) -> bool {
         matches!(
             self,
             Self::Change { .. }
@@ -113,6 +122,19 @@ impl Event {
                 | Self::Pulled { .. }
                 | Self::Lapse { .. }
         )
+    }
+}
+
+impl From<FleetEvent> for Event {
+    fn from(event: FleetEvent) -> Self {
+        Self::Fleet(event)
+    }
+}
+
+impl Event {
+    /// Whether it is one of a deployment that happens whether or not anybody is left who notices.
+    pub(super) const fn is_background(&self) -> bool {
+        matches!(self, Self::Fleet(event) if event.is_background())
     }
 }
 

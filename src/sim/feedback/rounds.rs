@@ -3,7 +3,7 @@
 
 use super::asked::Asked;
 use super::fleet::{Decider, Fleet};
-use super::pending::{Event, Places};
+use super::pending::{FleetEvent, Places};
 use super::plan::instant;
 use super::world::World;
 use crate::limiter::{KeyId, Snapshot};
@@ -138,7 +138,7 @@ impl World<'_> {
         }
         let every = self.fleet.as_deref().and_then(|fleet| fleet.rounds.every());
         if let Some(every) = every {
-            self.plan_event(now.saturating_add(every), Class::Change, Event::Round);
+            self.plan_event(now.saturating_add(every), Class::Change, FleetEvent::Round.into());
         }
     }
 
@@ -157,7 +157,7 @@ impl World<'_> {
             known.told.push_back((known.round, charges.clone()));
             let (round, restarts) = (known.round, known.restarts);
             let place = fleet.rounds.messages.put(Message { replica, round, restarts, charges, states: Vec::new() });
-            self.plan_event(now.saturating_add(push), Class::Change, Event::Pushed { place });
+            self.plan_event(now.saturating_add(push), Class::Change, FleetEvent::Pushed { place }.into());
         }
     }
 
@@ -179,7 +179,7 @@ impl World<'_> {
             fleet.rounds.charged(charge.key);
         }
         // It reads after all writes of the instant.
-        self.plan_event(now, Class::Store, Event::Answer { place });
+        self.plan_event(now, Class::Store, FleetEvent::Answer { place }.into());
     }
 
     /// The store answers.
@@ -196,7 +196,7 @@ impl World<'_> {
         if pull == 0 {
             self.pulled(place, now);
         } else {
-            self.plan_event(now.saturating_add(pull), Class::Change, Event::Pulled { place });
+            self.plan_event(now.saturating_add(pull), Class::Change, FleetEvent::Pulled { place }.into());
         }
     }
 

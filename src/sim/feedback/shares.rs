@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::fleet::{Decider, Fleet};
-use super::pending::{Event, Places};
+use super::pending::{FleetEvent, Places};
 use super::plan::instant;
 use super::world::World;
 use crate::limiter::{Decision, LimiterSpec, Part};
@@ -256,7 +256,7 @@ impl World<'_> {
             let fleet = self.fleet.as_deref_mut().expect("the lane is deployed");
             fleet.shares.replicas[replica as usize].lent = Some(part);
             let given = self.give(replica, Some(part), now);
-            self.plan_event(until, Class::Change, Event::Lapse { replica, given });
+            self.plan_event(until, Class::Change, FleetEvent::Lapse { replica, given }.into());
         }
     }
 
@@ -323,7 +323,7 @@ impl World<'_> {
         let back = round_trip - there;
         let message = Message { replica, restarts, round, demand, back, part: Part::NONE };
         let place = fleet.shares.messages.put(message);
-        self.plan_event(now.saturating_add(there), Class::Change, Event::Pushed { place });
+        self.plan_event(now.saturating_add(there), Class::Change, FleetEvent::Pushed { place }.into());
     }
 
     /// The store hears a report; it answers by all that it has heard at that instant.
@@ -332,7 +332,7 @@ impl World<'_> {
         let shares = &mut self.fleet.as_deref_mut().expect("the lane is deployed").shares;
         let Message { replica, demand, .. } = shares.messages.items[place as usize];
         shares.replicas[replica as usize].told = Some((now, demand));
-        self.plan_event(now, Class::Store, Event::Answer { place });
+        self.plan_event(now, Class::Store, FleetEvent::Answer { place }.into());
     }
 
     /// The store assigns a part by the reports that are not older than an assignment holds.
@@ -346,7 +346,7 @@ impl World<'_> {
         let message = &mut shares.messages.items[place as usize];
         message.part = proportion(message.demand, all, asking);
         let arrives = now.saturating_add(message.back);
-        self.plan_event(arrives, Class::Change, Event::Pulled { place });
+        self.plan_event(arrives, Class::Change, FleetEvent::Pulled { place }.into());
     }
 
     /// A replica is assigned a part.
@@ -363,7 +363,11 @@ impl World<'_> {
         }
         shares.replicas[replica as usize].follows = round;
         let given = self.give(replica, Some(part), now);
-        self.plan_event(now.saturating_add(lease.short_nanos()), Class::Change, Event::Lapse { replica, given });
+        self.plan_event(
+            now.saturating_add(lease.short_nanos()),
+            Class::Change,
+            FleetEvent::Lapse { replica, given }.into(),
+        );
     }
 
     /// What a replica was given ends, unless it was given something since.

@@ -166,10 +166,17 @@ impl World<'_> {
         }
         // A client that stops waiting meanwhile does not see it.
         if let Some(hop) = self.backend.as_ref().and_then(|backend| backend.hop(job, leg)) {
-            return self.plan_event(now.saturating_add(hop), Class::Change, Event::Back { slot, generation, done });
+            let event = if done { Event::Done { slot, generation } } else { Event::Failed { slot, generation } };
+            return self.plan_event(now.saturating_add(hop), Class::Change, event);
         }
-        let failed = Answer::Failure(Failure::Rejected);
-        self.answer(slot, now, if done { Answer::Success } else { failed });
+        self.answered(slot, generation, now, done);
+    }
+
+    /// The backend's answer is there, for a client that still waits.
+    pub(super) fn answered(&mut self, slot: u32, generation: u32, now: u64, done: bool) {
+        if self.is_away(slot, generation) {
+            self.answer(slot, now, if done { Answer::Success } else { Answer::Failure(Failure::Rejected) });
+        }
     }
 
     /// An answer leaves for the client.

@@ -56,8 +56,8 @@ pub struct World<'a> {
     pub(super) passing: Vec<Passing>,
     /// For each request of a deployment, its last attempt.
     pub(super) met: Vec<Met>,
-    /// Events to come that somebody notices.
-    alive: u64,
+    /// Events to come that happen whether or not anybody notices.
+    pub(super) background: u64,
     left_out: u64,
     pub(super) witness: &'a mut dyn Witness,
     pub(super) scribe: Option<Box<dyn Scribe + 'a>>,
@@ -107,7 +107,7 @@ impl<'a> World<'a> {
             released: None,
             passing: Vec::new(),
             met: Vec::new(),
-            alive: 0,
+            background: 0,
             left_out: 0,
             watched: witness.looks(),
             witness,
@@ -228,12 +228,16 @@ impl<'a> World<'a> {
         let until = self.events.saturating_add(events);
         while self.events < until
             && !self.stopped
-            && self.alive > 0
             && let Some((due, event)) = self.next(Due::new(Due::MAX, Class::Retry))
         {
+            if event.is_background() && self.queue.len() as u64 + 1 == self.background {
+                // Nobody is left who notices it, nor any other.
+                self.finish();
+                return Ok(true);
+            }
             self.count(due, event)?;
         }
-        if self.stopped || self.alive == 0 {
+        if self.stopped || self.queue.is_empty() {
             self.finish();
         }
         Ok(self.finished)
@@ -280,7 +284,6 @@ impl<'a> World<'a> {
     fn count(&mut self, due: Due, event: Event) -> Result<(), Error> {
         self.events += 1;
         self.stopped |= self.events >= self.plan.max_events;
-        self.alive -= u64::from(!event.is_background());
         self.show_books(due.at());
         self.happen(due.at(), event)
     }
@@ -315,12 +318,8 @@ impl<'a> World<'a> {
             }
             Event::Reach { place } => self.reach(place, now),
             Event::Write { place, version } => self.write(place, version, now),
-            Event::Back { slot, generation, done } => {
-                if self.is_away(slot, generation) {
-                    let failed = Answer::Failure(Failure::Rejected);
-                    self.answer(slot, now, if done { Answer::Success } else { failed });
-                }
-            }
+            Event::Done { slot, generation } => self.answered(slot, generation, now, true),
+            Event::Failed { slot, generation } => self.answered(slot, generation, now, false),
             Event::Next { place } => {
                 self.thinkers.free.push(place);
                 let thinker = self.thinkers.items[place as usize];
@@ -328,18 +327,7 @@ impl<'a> World<'a> {
                     self.request(thinker, now)?;
                 }
             }
-            Event::Change { number } => self.change(number, now),
-            Event::AtStore { place } => self.reach_store(place, now),
-            Event::Execute { place } => self.execute(place, now),
-            Event::Heard { place } => self.heard(place, now),
-            Event::Patience { place } => self.patience(place, now),
-            Event::Land { place } => self.land(place, now),
-            Event::Visible { place } => self.visible(place),
-            Event::Round => self.round(now),
-            Event::Pushed { place } => self.pushed(place, now),
-            Event::Answer { place } => self.answer_round(place, now),
-            Event::Pulled { place } => self.pulled(place, now),
-            Event::Lapse { replica, given } => self.lapse(replica, given, now),
+            Event::Fleet(event) => self.happen_in_fleet(now, event),
         }
         Ok(())
     }
@@ -353,7 +341,7 @@ impl<'a> World<'a> {
     pub(super) fn plan_event(&mut self, at: u64, class: Class, event: Event) {
         // What lies beyond the clock never happens.
         if at < Due::MAX {
-            self.alive += u64::from(!event.is_background());
+            self.background += u64::from(event.is_background());
             self.queue.push(Due::new(at, class), event);
         }
     }

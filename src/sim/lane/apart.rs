@@ -28,6 +28,9 @@ impl Lane {
     /// The limiter's own number of a key.
     #[inline]
     pub(super) fn id(&mut self, key: KeyId, tick: SimTime) -> KeyId {
+        if matches!(self.ids, Ids::Same) {
+            return key;
+        }
         let (id, stale) = self.ids.id(key, tick);
         if stale {
             self.limiter.reset(id, tick);
