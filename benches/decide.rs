@@ -48,6 +48,7 @@ struct Arrivals {
     at: Vec<SimTime>,
     key: Vec<KeyId>,
     cost: Vec<u64>,
+    last: SimTime,
 }
 
 impl Arrivals {
@@ -61,8 +62,9 @@ impl Arrivals {
             at += gap * mean;
             SimTime::from_nanos(at as i64)
         };
-        let at = (0..ARRIVALS).map(|_| next()).collect();
-        Self { at, key: vec![KeyId(0); ARRIVALS], cost: vec![1; ARRIVALS] }
+        let at: Vec<SimTime> = (0..ARRIVALS).map(|_| next()).collect();
+        let last = at[ARRIVALS - 1];
+        Self { at, key: vec![KeyId(0); ARRIVALS], cost: vec![1; ARRIVALS], last }
     }
 
     /// Arrivals of many keys, Zipf 1.0, numbered by first appearance, 30 microseconds apart.
@@ -71,7 +73,7 @@ impl Arrivals {
         let zipf = Zipf::new(keys as f64, 1.0).expect("valid parameters");
         let mut numbers = vec![u32::MAX; keys as usize + 1];
         let mut seen = 0;
-        let mut arrivals = Self { at: Vec::new(), key: Vec::new(), cost: vec![1; 3 * ARRIVALS] };
+        let (mut times, mut keyed) = (Vec::new(), Vec::new());
         let mut at = 0;
         for _ in 0..3 * ARRIVALS {
             at += (rng.next_u64() % 60_000) as i64;
@@ -79,10 +81,10 @@ impl Arrivals {
             if *number == u32::MAX {
                 (*number, seen) = (seen, seen + 1);
             }
-            arrivals.at.push(SimTime::from_nanos(at));
-            arrivals.key.push(KeyId(*number));
+            times.push(SimTime::from_nanos(at));
+            keyed.push(KeyId(*number));
         }
-        arrivals
+        Self { at: times, key: keyed, cost: vec![1; 3 * ARRIVALS], last: SimTime::from_nanos(at) }
     }
 
     /// The same with the rows of each batch grouped by key, as a run of many keys takes them.
@@ -93,6 +95,7 @@ impl Arrivals {
             at: rows.iter().map(|row| self.at[*row]).collect(),
             key: rows.iter().map(|row| self.key[*row]).collect(),
             cost: rows.iter().map(|row| self.cost[*row]).collect(),
+            last: self.last,
         }
     }
 
@@ -113,7 +116,7 @@ fn spec(algorithm: &str, limit: &str) -> LimiterSpec {
 
 /// Decides all; answers how many were admitted.
 fn decide(spec: &LimiterSpec, arrivals: &Arrivals) -> u64 {
-    let times = (SimTime::EPOCH, *arrivals.at.iter().max().expect("some arrivals"));
+    let times = (SimTime::EPOCH, arrivals.last);
     let mut limiter = spec.build(&Workload { unit_cost: true, times, debt: false });
     let mut verdicts = Verdicts::default();
     let mut admitted = 0;

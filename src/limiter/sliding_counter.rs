@@ -137,6 +137,9 @@ pub struct SlidingCounter<C, G> {
     compare: Compare,
     oldest: Oldest,
     count_denied: bool,
+    /// The limit in units x window where the usual knobs are set and nothing ever counts for more than
+    /// 64 bits hold on that scale.
+    plain: Option<u64>,
     parts: PhantomData<(C, G)>,
 }
 
@@ -161,10 +164,15 @@ struct Place {
 }
 
 impl<C: Counts, G: Grid> SlidingCounter<C, G> {
-    /// A counter of these parameters.
+    /// A counter of these parameters; more is charged than there is only with `debt`.
     #[must_use]
-    pub fn new(spec: &SlidingCounterSpec) -> Self {
+    pub fn new(spec: &SlidingCounterSpec, debt: bool) -> Self {
+        // An estimate of two full buckets and one unit more fits, too.
+        let (units, window) = (spec.limit.units, spec.limit.window.short_nanos());
+        let largest = units.checked_mul(2).and_then(|twice| (twice + 1).checked_mul(window));
+        let usual = spec.compare == Compare::After && spec.oldest == Oldest::Weighted && !spec.count_denied;
         Self {
+            plain: largest.filter(|_| usual && !debt).map(|_| units * window),
             units: spec.limit.units,
             window: spec.limit.window.short_nanos(),
             clock: {
@@ -430,6 +438,12 @@ impl<C: Counts, G: Grid> Algorithm for SlidingCounter<C, G> {
         let Some(counts) = pair else {
             return (self.decide(state, at, cost).admits(), 0);
         };
+        if let Some(limit) = self.plain
+            && cost == 1
+            && tick.index >= state.index
+        {
+            return (self.settle_plain(limit, &mut state.index, counts, tick, at), 0);
+        }
         // Which bucket the newest count is of and whether an attempt fits are hard to foretell: no
         // branch on either. A clock that runs behind is at the start of the newest bucket.
         let behind = tick.index < state.index;
@@ -453,6 +467,20 @@ impl<C: Counts, G: Grid> Algorithm for SlidingCounter<C, G> {
 }
 
 impl<C: Counts, G: Grid> SlidingCounter<C, G> {
+    /// [`settle`](Algorithm::settle) for what is usual: one unit, and no knob set.
+    #[inline(always)]
+    fn settle_plain(&self, limit: u64, index: &mut u64, counts: &mut [u64; 2], tick: &Bucket, at: SimTime) -> bool {
+        let shift = tick.index - *index;
+        let newest = select_unpredictable(shift == 0, counts[0], 0);
+        let moved = select_unpredictable(shift == 1, counts[0], 0);
+        let oldest = select_unpredictable(shift == 0, counts[1], moved);
+        let fits = (newest + 1) * self.window + oldest * (tick.until - at.nanos()) as u64 <= limit;
+        counts[0] = select_unpredictable(fits, newest + 1, counts[0]);
+        counts[1] = select_unpredictable(fits, oldest, counts[1]);
+        *index = select_unpredictable(fits, tick.index, *index);
+        fits
+    }
+
     /// Time until no count has any influence.
     fn full(&self, state: &Counter<C, G>, place: Place, at: SimTime) -> SimDuration {
         let buckets = u64::from(self.buckets);

@@ -247,7 +247,7 @@ impl LimiterSpec {
             Self::FixedWindow(spec) => Box::new(Keyed::new(FixedWindow::new(spec))),
             Self::SlidingLog(spec) if workload.unit_cost => Box::new(Keyed::new(SlidingLog::<UnitEntry>::new(spec))),
             Self::SlidingLog(spec) => Box::new(Keyed::new(SlidingLog::<WeightedEntry>::new(spec))),
-            Self::SlidingCounter(spec) => counter(spec),
+            Self::SlidingCounter(spec) => counter(spec, workload.debt),
             Self::TokenBucket(spec) if spec.refill == Refill::Interval => {
                 Box::new(Keyed::new(SteppedBucket::new(spec)))
             }
@@ -280,15 +280,15 @@ impl LimiterSpec {
     }
 }
 
-fn counter(spec: &SlidingCounterSpec) -> Box<dyn Limiter> {
+fn counter(spec: &SlidingCounterSpec, debt: bool) -> Box<dyn Limiter> {
     match (spec.anchor, spec.buckets) {
-        (CounterAnchor::Clock, 1) => Box::new(Keyed::new(SlidingCounter::<[u64; 2], ClockGrid>::new(spec))),
-        (CounterAnchor::Clock, _) => Box::new(Keyed::new(SlidingCounter::<Box<[u64]>, ClockGrid>::new(spec))),
+        (CounterAnchor::Clock, 1) => Box::new(Keyed::new(SlidingCounter::<[u64; 2], ClockGrid>::new(spec, debt))),
+        (CounterAnchor::Clock, _) => Box::new(Keyed::new(SlidingCounter::<Box<[u64]>, ClockGrid>::new(spec, debt))),
         (CounterAnchor::FirstRequest, 1) => {
-            Box::new(Keyed::new(SlidingCounter::<[u64; 2], FirstRequestGrid>::new(spec)))
+            Box::new(Keyed::new(SlidingCounter::<[u64; 2], FirstRequestGrid>::new(spec, debt)))
         }
         (CounterAnchor::FirstRequest, _) => {
-            Box::new(Keyed::new(SlidingCounter::<Box<[u64]>, FirstRequestGrid>::new(spec)))
+            Box::new(Keyed::new(SlidingCounter::<Box<[u64]>, FirstRequestGrid>::new(spec, debt)))
         }
     }
 }
