@@ -109,6 +109,10 @@ fn forty_lanes_are_forty_runs() {
 fn states_are_as_small_as_stated() {
     let lanes = [
         ("fixed-window = {}", 16.0),
+        // Ten entries a key: one in the state, nine in sixteen places; but no more places than the limit has units.
+        ("sliding-log = {}", 32.0 + 16.0 * 8.0),
+        ("sliding-log = { limit = \"10/1m\" }", 32.0 + 9.0 * 8.0),
+        ("sliding-log = { limit = \"1/1m\" }", 32.0),
         ("sliding-counter = {}", 24.0),
         ("token-bucket = {}", 16.0),
         ("leaky-bucket = {}", 8.0),

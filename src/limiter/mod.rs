@@ -5,8 +5,10 @@
 //! [`LimiterSpec`] is the one registry of what can be built.
 
 mod amount;
+mod charges;
 mod counts;
 mod drain;
+mod entries;
 mod fixed_window;
 mod gcra;
 mod keyed;
@@ -18,11 +20,14 @@ mod schedule;
 mod sliding_counter;
 mod sliding_log;
 mod spec;
+mod stamps;
 mod token_bucket;
 
 pub use amount::Amount;
+pub use charges::Charges;
 pub use counts::{ClockGrid, Counts, FirstRequestGrid, Grid};
 pub use drain::Fill;
+pub use entries::{Entries, Span};
 pub use fixed_window::{FixedWindow, FixedWindowSpec, WindowAnchor};
 pub use gcra::{Gcra, GcraSpec};
 pub use keyed::{Bits, KeyId, Keyed, Limiter, Rows, Snapshot, StateSize, Verdicts};
@@ -32,8 +37,9 @@ pub use rewound::RewoundBucket;
 pub use ring::Ring;
 pub use schedule::Ticks;
 pub use sliding_counter::{CounterAnchor, Oldest, SlidingCounter, SlidingCounterSpec};
-pub use sliding_log::{Edge, Entry, SlidingLog, SlidingLogSpec, UnitEntry, WeightedEntry};
+pub use sliding_log::{Edge, SlidingLog, SlidingLogSpec};
 pub use spec::{Interval, LimiterSpec, Workload};
+pub use stamps::Stamps;
 pub use token_bucket::{Backwards, Initial, Refill, SteppedBucket, TokenBucket, TokenBucketSpec};
 
 use crate::time::{SimDuration, SimTime};

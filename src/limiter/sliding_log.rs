@@ -5,9 +5,9 @@
 //! with the inclusive edge the entries in `[t - window, t]`.
 //!
 //! # State
-//! A ring that grows on demand: 48 bytes a key with places for two entries where every cost is one,
-//! and beyond two 8 bytes a place, their number doubling; else 64 and 16. What has left makes place
-//! before it grows, and it never holds more entries than the limit has units.
+//! Where every cost is one, 32 bytes a key that hold one entry, and 8 bytes a place for older ones; else
+//! 64 bytes that hold two, and 16 a place beyond. The number of places doubles on demand, no further than
+//! the limit where every cost is one; what has left makes place before.
 //!
 //! # Worst case
 //! `limit * ceil(T / window)` units in any half-open span T: never more than the limit in a window,
@@ -22,7 +22,8 @@
 //! `SimpleRateThrottle` keeps the same list.
 
 use super::amount::div_up;
-use super::{Algorithm, Decision, Level, Ring, Used};
+use super::entries::{Entries, Span};
+use super::{Algorithm, Decision, Level, Used};
 use crate::quota::Limit;
 use crate::time::{SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
@@ -62,333 +63,150 @@ impl SlidingLogSpec {
     }
 }
 
-/// A log's entries; two fit beside what else a key has in a line of the cache.
-type Entries<E> = Ring<E, 2>;
-
-/// One admitted attempt.
-pub trait Entry: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
-    /// An entry of one unit, if all entries are such.
-    fn unit(at: i64) -> Option<Self>;
-    /// Records `cost` units at `at`.
-    fn record(log: &mut Entries<Self>, at: i64, cost: u64);
-    /// When it was admitted.
-    fn at(self) -> i64;
-    /// How many units it took.
-    fn cost(self) -> u64;
-    /// Takes back up to `units` of what was recorded at `at`; returns how many.
-    fn take_back(log: &mut Entries<Self>, at: i64, units: u64) -> u64;
-}
-
-/// An entry of one unit: attempts of a higher cost leave several.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct UnitEntry(i64);
-
-impl Entry for UnitEntry {
-    #[inline(always)]
-    fn unit(at: i64) -> Option<Self> {
-        Some(Self(at))
-    }
-    #[inline(always)]
-    fn record(log: &mut Entries<Self>, at: i64, cost: u64) {
-        for _ in 0..cost {
-            log.push_back(Self(at));
-        }
-    }
-    #[inline]
-    fn at(self) -> i64 {
-        self.0
-    }
-    #[inline]
-    fn cost(self) -> u64 {
-        1
-    }
-    fn take_back(log: &mut Entries<Self>, at: i64, units: u64) -> u64 {
-        log.edit(|log| {
-            let end = log.partition_point(|entry| entry.0 <= at);
-            let same = end - log.partition_point(|entry| entry.0 < at);
-            let taken = same.min(usize::try_from(units).unwrap_or(usize::MAX));
-            log.drain(end - taken..end);
-            taken as u64
-        })
-    }
-}
-
-/// An entry with its cost.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WeightedEntry {
-    at: i64,
-    cost: u64,
-}
-
-impl Entry for WeightedEntry {
-    #[inline(always)]
-    fn unit(_at: i64) -> Option<Self> {
-        None
-    }
-    #[inline(always)]
-    fn record(log: &mut Entries<Self>, at: i64, cost: u64) {
-        if cost > 0 {
-            log.push_back(Self { at, cost });
-        }
-    }
-    #[inline]
-    fn at(self) -> i64 {
-        self.at
-    }
-    #[inline]
-    fn cost(self) -> u64 {
-        self.cost
-    }
-    fn take_back(log: &mut Entries<Self>, at: i64, units: u64) -> u64 {
-        log.edit(|log| {
-            let mut left = units;
-            let mut end = log.partition_point(|entry| entry.at <= at);
-            while left > 0 && end > 0 && log[end - 1].at == at {
-                end -= 1;
-                let given = log[end].cost.min(left);
-                log[end].cost -= given;
-                left -= given;
-                if log[end].cost == 0 {
-                    log.remove(end);
-                }
-            }
-            units - left
-        })
-    }
-}
-
-/// A sliding log with entries of type `E`.
+/// A sliding log that keeps its entries as `E`.
 #[derive(Clone, Copy, Debug)]
 pub struct SlidingLog<E> {
-    units: u64,
-    lifetime: i64,
+    span: Span,
     count_denied: bool,
+    /// The same as `span`, with no units where a quick decision would leave out what a refusal leaves.
+    quick: Span,
     entries: std::marker::PhantomData<E>,
 }
 
-/// The entries of one key, oldest first, and the sum of their costs. Entries that have left may
-/// linger until their room is needed.
-#[derive(Clone, Debug)]
-pub struct Log<E> {
-    entries: Entries<E>,
-    sum: u64,
-}
-
-impl<E: Entry> SlidingLog<E> {
+impl<E: Entries> SlidingLog<E> {
     /// A log of these parameters.
     #[must_use]
     pub fn new(spec: &SlidingLogSpec) -> Self {
+        let lifetime = i64::try_from(spec.lifetime()).expect("a configured span is at most 2^62");
+        let span = Span { units: spec.limit.units, lifetime };
         Self {
-            units: spec.limit.units,
-            lifetime: i64::try_from(spec.lifetime()).expect("a configured span is at most 2^62"),
+            span,
             count_denied: spec.count_denied,
+            quick: if spec.count_denied { Span { units: 0, ..span } } else { span },
             entries: std::marker::PhantomData,
         }
     }
 
     /// The instant this attempt counts at: time never runs backwards inside a log.
     #[inline(always)]
-    fn ordered(log: &Log<E>, at: SimTime) -> i64 {
-        log.entries.back().map_or(at.nanos(), |newest| newest.at().max(at.nanos()))
+    fn ordered(log: &E, at: SimTime) -> i64 {
+        log.newest().max(at.nanos())
     }
 
-    #[inline]
-    fn live(&self, entry: E, at: i64) -> bool {
-        entry.at() > at - self.lifetime
-    }
-
-    /// Units of the entries that count at `at`.
-    fn used(&self, log: &Log<E>, at: i64) -> u64 {
-        let gone: u64 = log.entries.iter().take_while(|e| !self.live(*e, at)).map(|e| e.cost()).sum();
-        log.sum - gone
-    }
-
-    /// Drops entries that have left until `cost` more units fit or none has.
-    #[inline(always)]
-    fn make_room(&self, log: &mut Log<E>, at: i64, cost: u64) {
-        let room = self.units.saturating_sub(cost);
-        while log.sum > room {
-            match log.entries.front() {
-                Some(oldest) if !self.live(oldest, at) => {
-                    log.sum -= oldest.cost();
-                    log.entries.pop_front();
-                }
-                _ => break,
-            }
-        }
-    }
-
-    /// Appends an entry of `cost` units. What has left makes place before the ring grows.
-    #[inline(always)]
-    fn append(&self, log: &mut Log<E>, at: i64, cost: u64) {
-        if log.entries.is_full() {
-            self.drop_gone(log, at);
-        }
-        E::record(&mut log.entries, at, cost);
-        log.sum = log.sum.saturating_add(cost);
-    }
-
-    #[cold]
-    fn drop_gone(&self, log: &mut Log<E>, at: i64) {
-        while let Some(oldest) = log.entries.front().filter(|oldest| !self.live(*oldest, at)) {
-            log.sum -= oldest.cost();
-            log.entries.pop_front();
-        }
-    }
-
-    #[inline(always)]
-    fn record(&self, log: &mut Log<E>, at: i64, cost: u64) {
-        self.make_room(log, at, cost);
-        self.append(log, at, cost);
+    /// Units that count at `at`.
+    fn used(&self, log: &E, at: SimTime) -> u64 {
+        log.used(self.span.gone(Self::ordered(log, at)))
     }
 
     /// Time from `at` until at most `target` units count.
-    fn wait(&self, log: &Log<E>, at: SimTime, target: u64) -> SimDuration {
-        let now = Self::ordered(log, at);
-        let mut used = self.used(log, now);
+    fn wait(&self, log: &E, at: SimTime, target: u64) -> SimDuration {
+        let mut used = self.used(log, at);
         if used <= target {
             return SimDuration::ZERO;
         }
-        for entry in log.entries.iter().skip_while(|e| !self.live(*e, now)) {
-            used -= entry.cost();
+        for (entry, cost) in log.iter(self.span.gone(Self::ordered(log, at))) {
+            used -= cost;
             if used <= target {
-                return SimTime::from_nanos(entry.at() + self.lifetime).since(at);
+                return SimTime::from_nanos(entry + self.span.lifetime).since(at);
             }
         }
         SimDuration::ZERO
     }
 }
 
-impl<E: Entry> Algorithm for SlidingLog<E> {
-    type State = Log<E>;
+impl<E: Entries> Algorithm for SlidingLog<E> {
+    type State = E;
     type Tick = ();
 
     #[inline(always)]
-    fn prefetch(&self, state: &Self::State) -> u64 {
-        state.sum ^ state.entries.back().map_or(0, |newest| newest.at() as u64)
+    fn prefetch(&self, log: &E) -> u64 {
+        log.prefetch()
     }
 
-    fn initial(&self, _at: SimTime) -> Log<E> {
-        Log { entries: Ring::new(), sum: 0 }
+    fn initial(&self, _at: SimTime) -> E {
+        E::none()
     }
 
     #[inline]
-    fn ask(&self, log: &Log<E>, at: SimTime, cost: u64) -> Decision {
-        let fits = cost <= self.units
-            && (log.sum <= self.units - cost || {
-                let at = Self::ordered(log, at);
-                self.used(log, at) <= self.units - cost
-            });
+    fn ask(&self, log: &E, at: SimTime, cost: u64) -> Decision {
+        let fits = cost <= self.span.units && self.used(log, at) <= self.span.units - cost;
         if fits || cost == 0 { Decision::Allow } else { Decision::Deny }
     }
 
     #[inline]
-    fn charge(&self, log: &mut Log<E>, at: SimTime, cost: u64) {
-        let at = Self::ordered(log, at);
-        self.record(log, at, cost);
+    fn charge(&self, log: &mut E, at: SimTime, cost: u64) {
+        if cost > 0 {
+            log.append(Self::ordered(log, at), cost, self.span);
+        }
     }
 
     #[inline]
-    fn refuse(&self, log: &mut Log<E>, at: SimTime, cost: u64) {
-        if !self.count_denied || cost == 0 || self.units == 0 {
-            return;
-        }
-        // More than the limit changes no answer: the log need not grow beyond it.
-        let at = Self::ordered(log, at);
-        let cost = cost.min(self.units);
-        self.record(log, at, cost);
-        while let Some(oldest) = log.entries.front()
-            && log.sum - oldest.cost() >= self.units
-        {
-            log.sum -= oldest.cost();
-            log.entries.pop_front();
+    fn refuse(&self, log: &mut E, at: SimTime, cost: u64) {
+        if self.count_denied && cost > 0 && self.span.units > 0 {
+            log.append_refused(Self::ordered(log, at), cost.min(self.span.units), self.span);
         }
     }
 
-    fn refund(&self, log: &mut Log<E>, charged_at: SimTime, at: SimTime, cost: u64) {
-        let charged_at = charged_at.nanos();
-        if charged_at > Self::ordered(log, at) - self.lifetime {
-            log.sum -= E::take_back(&mut log.entries, charged_at, cost);
+    fn refund(&self, log: &mut E, charged_at: SimTime, at: SimTime, cost: u64) {
+        let gone = self.span.gone(Self::ordered(log, at));
+        // Without its newest entry a log no longer knows how late it was: first to what is to be forgotten.
+        log.sweep(gone);
+        if charged_at.nanos() > gone {
+            log.take_back(charged_at.nanos(), cost);
         }
     }
 
     /// What is over is forgiven of the newest entries.
-    fn clamp(&self, log: &mut Log<E>, at: SimTime) {
-        self.drop_gone(log, Self::ordered(log, at));
-        while log.sum > self.units
-            && let Some(newest) = log.entries.back()
-        {
-            log.sum -= E::take_back(&mut log.entries, newest.at(), log.sum - self.units);
+    fn clamp(&self, log: &mut E, at: SimTime) {
+        let mut over = log.sweep(self.span.gone(Self::ordered(log, at))).saturating_sub(self.span.units);
+        while over > 0 {
+            over -= log.take_back(log.newest(), over);
         }
     }
 
-    fn retry_after(&self, log: &Log<E>, at: SimTime, cost: u64) -> Option<SimDuration> {
+    fn retry_after(&self, log: &E, at: SimTime, cost: u64) -> Option<SimDuration> {
         match cost {
             0 => Some(SimDuration::ZERO),
-            _ if cost > self.units => None,
-            _ => Some(self.wait(log, at, self.units - cost)),
+            _ if cost > self.span.units => None,
+            _ => Some(self.wait(log, at, self.span.units - cost)),
         }
     }
 
-    fn level(&self, log: &Log<E>, at: SimTime) -> Level {
-        let used = self.used(log, Self::ordered(log, at));
-        let remaining = self.units.saturating_sub(used);
-        let next =
-            if remaining == self.units { SimDuration::ZERO } else { self.wait(log, at, self.units - remaining - 1) };
-        Level { limit: self.units, used: Used::whole(used), remaining, next, full: self.wait(log, at, 0) }
+    fn level(&self, log: &E, at: SimTime) -> Level {
+        let (units, used) = (self.span.units, self.used(log, at));
+        let remaining = units.saturating_sub(used);
+        let next = if remaining == units { SimDuration::ZERO } else { self.wait(log, at, units - remaining - 1) };
+        Level { limit: units, used: Used::whole(used), remaining, next, full: self.wait(log, at, 0) }
     }
 
-    fn usage(&self, log: &Log<E>, at: SimTime) -> Used {
-        Used::whole(self.used(log, Self::ordered(log, at)))
+    fn usage(&self, log: &E, at: SimTime) -> Used {
+        Used::whole(self.used(log, at))
     }
 
     #[inline(always)]
-    fn decide(&self, log: &mut Log<E>, at: SimTime, cost: u64) -> Decision {
+    fn decide(&self, log: &mut E, at: SimTime, cost: u64) -> Decision {
+        let fits = log.settle(at.nanos(), cost, self.quick).unwrap_or_else(|| self.decide_slowly(log, at, cost));
+        if fits { Decision::Allow } else { Decision::Deny }
+    }
+
+    fn heap_bytes(&self, log: &E) -> usize {
+        log.heap_bytes()
+    }
+}
+
+impl<E: Entries> SlidingLog<E> {
+    #[inline(never)]
+    fn decide_slowly(&self, log: &mut E, at: SimTime, cost: u64) -> bool {
         if cost == 0 {
-            return Decision::Allow;
+            return true;
         }
-        if cost <= self.units {
-            let now = Self::ordered(log, at);
-            // Decisions on a batch write into a free place: there is one, however a log is asked.
-            if log.entries.is_full() && cost == 1 && !self.count_denied && log.sum <= self.units {
-                self.drop_gone(log, now);
-                if log.entries.is_full() {
-                    log.entries.grow();
-                }
-            }
-            self.make_room(log, now, cost);
-            if log.sum <= self.units - cost {
-                self.append(log, now, cost);
-                return Decision::Allow;
-            }
+        let now = Self::ordered(log, at);
+        let fits = cost <= self.span.units && log.sweep(self.span.gone(now)) <= self.span.units - cost;
+        if fits {
+            log.append(now, cost, self.span);
+        } else {
+            self.refuse(log, at, cost);
         }
-        self.refuse(log, at, cost);
-        Decision::Deny
-    }
-
-    #[inline(always)]
-    fn settle(&self, log: &mut Log<E>, _tick: &(), at: SimTime, cost: u64) -> (bool, u64) {
-        let plain = cost == 1 && !self.count_denied && log.sum <= self.units;
-        // That time never runs backwards here is foretold, so that nothing waits for the newest entry.
-        let ordered = log.entries.back().is_none_or(|newest| newest.at() <= at.nanos());
-        let entry = E::unit(at.nanos()).filter(|_| plain & ordered);
-        let (Some(entry), Some(oldest)) = (entry, log.entries.front()) else {
-            return (self.decide(log, at, cost).admits(), 0);
-        };
-        // A free place is needed even where one entry leaves for one that comes.
-        if log.entries.is_full() {
-            return (self.decide(log, at, cost).admits(), 0);
-        }
-        // One entry leaves where one comes, if it may: whether it may is hard to foretell.
-        let full = log.sum >= self.units;
-        let leaves = full & !self.live(oldest, entry.at());
-        let fits = !full | leaves;
-        log.entries.slide(leaves, fits, entry);
-        log.sum = log.sum + u64::from(fits) - u64::from(leaves);
-        (fits, 0)
-    }
-
-    fn heap_bytes(&self, log: &Log<E>) -> usize {
-        log.entries.heap_bytes()
+        fits
     }
 }

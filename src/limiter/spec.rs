@@ -2,9 +2,9 @@
 
 use super::counts::{ClockGrid, FirstRequestGrid};
 use super::{
-    Backwards, CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Initial, Keyed, LeakyBucketSpec,
+    Backwards, Charges, CounterAnchor, FixedWindow, FixedWindowSpec, Gcra, GcraSpec, Initial, Keyed, LeakyBucketSpec,
     LeakyMeter, LeakyMode, LeakyQueue, Limiter, Refill, RewoundBucket, SlidingCounter, SlidingCounterSpec, SlidingLog,
-    SlidingLogSpec, SteppedBucket, TokenBucket, TokenBucketSpec, UnitEntry, WeightedEntry, WindowAnchor,
+    SlidingLogSpec, Stamps, SteppedBucket, TokenBucket, TokenBucketSpec, WindowAnchor,
 };
 use crate::quota::{Limit, Rate};
 use crate::time::{SimDuration, SimTime};
@@ -245,8 +245,8 @@ impl LimiterSpec {
     pub fn build(&self, workload: &Workload) -> Box<dyn Limiter> {
         match self {
             Self::FixedWindow(spec) => Box::new(Keyed::new(FixedWindow::new(spec))),
-            Self::SlidingLog(spec) if workload.unit_cost => Box::new(Keyed::new(SlidingLog::<UnitEntry>::new(spec))),
-            Self::SlidingLog(spec) => Box::new(Keyed::new(SlidingLog::<WeightedEntry>::new(spec))),
+            Self::SlidingLog(spec) if workload.unit_cost => Box::new(Keyed::new(SlidingLog::<Stamps>::new(spec))),
+            Self::SlidingLog(spec) => Box::new(Keyed::new(SlidingLog::<Charges>::new(spec))),
             Self::SlidingCounter(spec) => counter(spec, workload.debt),
             Self::TokenBucket(spec) if spec.refill == Refill::Interval => {
                 Box::new(Keyed::new(SteppedBucket::new(spec)))
