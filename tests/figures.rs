@@ -3,7 +3,7 @@
 //! `RLSIM_BLESS=1 cargo test figures` writes `output/` anew.
 
 use rlsim::faces::svg;
-use rlsim::report::{Counts, DecisionKind, Extent, Report, Sheet};
+use rlsim::report::{Counts, DecisionKind, Extent, LaneDetail, Report, Sheet};
 use rlsim::runner::{self, Extras};
 use rlsim::scenario::{EMBEDDED, Plan, ScenarioSource};
 use rlsim::sim::Options;
@@ -177,6 +177,29 @@ fn hostile_keys_are_escaped() {
     );
 }
 
+/// Numbers below a bound, the same in every run.
+pub fn noise() -> impl FnMut(u64) -> u64 {
+    let mut state = 1_u64;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
+
+/// As much of everything as can be.
+pub fn any_counts(random: &mut impl FnMut(u64) -> u64) -> Counts {
+    Counts { allowed: random(999_999), delayed: random(999_999), denied: random(999_999) }
+}
+
+/// Puts noise in every column of a lane.
+pub fn scramble(lane: &mut LaneDetail, random: &mut impl FnMut(u64) -> u64) {
+    lane.counts.iter_mut().for_each(|counts| *counts = any_counts(random));
+    for extent in lane.trailing.iter_mut().chain(&mut lane.level) {
+        let (a, b) = (random(200) as f64, random(200) as f64);
+        *extent = Extent { min: a.min(b), max: a.max(b), last: a };
+    }
+}
+
 /// Six lanes with as much in every column as can be.
 #[test]
 fn no_traffic_makes_a_sheet_large() {
@@ -186,21 +209,9 @@ fn no_traffic_makes_a_sheet_large() {
     check("120,000 arrivals", &drawn);
     assert!(drawn.len() < MOST_BYTES, "{} bytes", drawn.len());
 
-    let mut state = 1_u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = noise();
     for detail in [&mut sheet.whole, &mut sheet.focus] {
-        for lane in &mut detail.lanes {
-            for counts in &mut lane.counts {
-                *counts = Counts { allowed: random(999_999), delayed: random(999_999), denied: random(999_999) };
-            }
-            for extent in lane.trailing.iter_mut().chain(&mut lane.level) {
-                let (a, b) = (random(200) as f64, random(200) as f64);
-                *extent = Extent { min: a.min(b), max: a.max(b), last: a };
-            }
-        }
+        detail.lanes.iter_mut().for_each(|lane| scramble(lane, &mut random));
     }
     let drawn = svg::sheet(&report, &sheet);
     check("noise", &drawn);

@@ -1,7 +1,7 @@
 //! Deployments: what close looks and comparison sheets show is what the report says, and what single
 //! decisions add up to.
 
-use super::figures::{MOST_BYTES, check, draw, look, stated};
+use super::figures::{MOST_BYTES, any_counts, check, draw, look, noise, scramble, stated};
 use rlsim::faces::svg;
 use rlsim::limiter::Decision;
 use rlsim::report::{Counter, Counts, Deciders, Detail, FaultKind, FleetDetail, LaneDetail, Report};
@@ -363,26 +363,16 @@ fn no_deployment_makes_a_sheet_large() {
         lane.repeat(6)
     );
     let (report, mut sheet) = look(&stated(&text), Options::default());
-    let mut state = 1_u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = noise();
     for lane in sheet.whole.lanes.iter_mut().chain(&mut sheet.focus.lanes) {
         let replicas = lane.fleet.iter_mut().flat_map(|fleet| &mut fleet.replicas);
         for replica in replicas {
             for (counts, decided) in replica.counts.iter_mut().zip(&mut replica.decided) {
-                *counts = Counts { allowed: random(999_999), delayed: random(999_999), denied: random(999_999) };
+                *counts = any_counts(&mut random);
                 decided.without = random(2);
             }
         }
-        for counts in &mut lane.counts {
-            *counts = Counts { allowed: random(999_999), delayed: random(999_999), denied: random(999_999) };
-        }
-        for extent in lane.trailing.iter_mut().chain(&mut lane.level) {
-            let (a, b) = (random(200) as f64, random(200) as f64);
-            *extent = rlsim::report::Extent { min: a.min(b), max: a.max(b), last: a };
-        }
+        scramble(lane, &mut random);
     }
     let drawn = svg::sheet(&report, &sheet);
     check("noise", &drawn);

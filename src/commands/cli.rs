@@ -113,12 +113,8 @@ pub struct OutputArgs {
     /// Write every decision to a CSV file; `-` for standard output instead of the report.
     #[arg(long, value_name = "FILE")]
     pub decisions: Option<PathBuf>,
-    /// What standard output carries [default: text].
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Format>,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Open the interactive terminal view.
     #[arg(long)]
     pub tui: bool,
@@ -128,19 +124,42 @@ pub struct OutputArgs {
     /// Columns of the text report, at least 80 [default: the terminal's, else 100].
     #[arg(long, value_name = "N")]
     pub width: Option<usize>,
+    #[command(flatten)]
+    pub terminal: TerminalArgs,
+}
+
+/// What standard output carries.
+#[derive(Clone, Debug, Args)]
+pub struct FormatArgs {
+    /// What standard output carries [default: text].
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+impl FormatArgs {
+    /// The format of standard output.
+    pub fn chosen(&self) -> Format {
+        if self.json { Format::Json } else { self.format.unwrap_or(Format::Text) }
+    }
+
+    /// Whether it was stated.
+    pub fn is_stated(&self) -> bool {
+        self.json || self.format.is_some()
+    }
+}
+
+/// What a terminal is shown, and how.
+#[derive(Clone, Debug, Args)]
+pub struct TerminalArgs {
     /// When to colour the text.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
     /// Say nothing on standard error but errors.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-impl OutputArgs {
-    /// The format of standard output.
-    pub fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format.unwrap_or(Format::Text) }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -189,41 +208,16 @@ pub struct SweepArgs {
     /// Go on with the .csv output where an earlier sweep was interrupted.
     #[arg(long)]
     pub resume: bool,
-    /// What standard output carries [default: text].
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Format>,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Threads to use [default: all]; results do not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Columns of the text, at least 80 [default: the terminal's, else 100].
     #[arg(long, value_name = "N")]
     pub width: Option<usize>,
-    /// When to colour the text.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-    /// Say nothing on standard error but errors.
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-impl SweepArgs {
-    /// Where results go and how they look, as for one run.
-    pub fn outputs(&self) -> OutputArgs {
-        OutputArgs {
-            output: self.output.clone(),
-            decisions: None,
-            format: self.format,
-            json: self.json,
-            tui: false,
-            threads: self.threads,
-            width: self.width,
-            color: self.color,
-            quiet: self.quiet,
-        }
-    }
+    #[command(flatten)]
+    pub terminal: TerminalArgs,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -288,12 +282,8 @@ pub struct PaperArgs {
     /// Threads to use [default: all]; results do not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// When to colour the text.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-    /// Say nothing on standard error but errors.
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub terminal: TerminalArgs,
 }
 
 #[derive(Debug, Args)]

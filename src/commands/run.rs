@@ -40,10 +40,10 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
     let source = ScenarioSource::load(&args.scenario.file)?;
     let overrides = args.scenario.changes.overrides()?;
     let plan = Plan::new(&source, &overrides)?;
-    if !overrides.is_empty() && !args.output.quiet && source.text.contains("[expect") {
+    if !overrides.is_empty() && !args.output.terminal.quiet && source.text.contains("[expect") {
         stderr("note: the scenario was changed, so its expectations are not checked");
     }
-    if !args.output.quiet {
+    if !args.output.terminal.quiet {
         silent(&plan).iter().for_each(|note| stderr(format_args!("note: {note}")));
         if args.runs.is_none() && !plan.conditions.is_empty() {
             stderr("note: conditions sort many runs; to see them add --runs 100");
@@ -54,7 +54,7 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
 
 fn has_csv(args: &OutputArgs) -> bool {
     let csv_file = |path: &PathBuf| matches!(kind(path), Ok(Kind::Csv));
-    args.format() == Format::Csv || args.output.iter().any(csv_file)
+    args.format.chosen() == Format::Csv || args.output.iter().any(csv_file)
 }
 
 /// Runs a plan many times, with a bar meanwhile.
@@ -106,7 +106,7 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>, run
     let _spool = Spool::take(&mut plan, sheets || runs.is_some())?;
     let interrupted = interrupt_flag();
     let plan = &plan;
-    let mut progress = Progress::new(args.quiet);
+    let mut progress = Progress::new(args.terminal.quiet);
     let mut outcome = match &args.decisions {
         None => runner::run(plan, options, Extras::default(), &mut |rows| {
             progress.tick(rows);
@@ -116,10 +116,10 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>, run
     };
     progress.finish();
     if let Some(runs) = runs {
-        outcome.report.replications = Some(replicated(plan, runs, options, args.quiet)?);
+        outcome.report.replications = Some(replicated(plan, runs, options, args.terminal.quiet)?);
     }
     let wrote = |path: &Path| {
-        if !args.quiet {
+        if !args.terminal.quiet {
             stderr(format_args!("wrote {}", path.display()));
         }
     };
@@ -152,7 +152,7 @@ pub fn carry_out(mut plan: Plan, args: &OutputArgs, scenario: Option<&Path>, run
 pub fn view(args: &OutputArgs, load: impl Fn() -> Result<Plan, Error> + Send + 'static) -> Result<u8, Error> {
     check_outputs(args)?;
     let (sim, describe) = (options(args.threads)?, super::render::plain);
-    let options = tui::Options { sim, colour: colour(args.color), describe };
+    let options = tui::Options { sim, colour: colour(args.terminal.color), describe };
     tui::open(load, options)?;
     Ok(0)
 }
@@ -189,11 +189,11 @@ fn verdict(plan: &Plan, outcome: &Outcome) -> u8 {
 }
 
 fn printed(report: &Report, args: &OutputArgs) -> String {
-    match args.format() {
+    match args.format.chosen() {
         Format::Json => json(report),
         Format::Csv => csv(report),
         Format::Text => {
-            let options = text_options(args);
+            let options = text_options(args.width, args.terminal.color);
             let many = report.replications.as_ref().map(|many| format!("\n{}", replications(many, options)));
             text(report, options) + many.as_deref().unwrap_or_default()
         }
@@ -201,38 +201,42 @@ fn printed(report: &Report, args: &OutputArgs) -> String {
 }
 
 /// How a text on standard output is laid out.
-pub fn text_options(args: &OutputArgs) -> TextOptions {
+pub fn text_options(width: Option<usize>, color: Color) -> TextOptions {
     let terminal = std::io::stdout().is_terminal();
-    let width = args.width.unwrap_or_else(|| {
+    let width = width.unwrap_or_else(|| {
         let size = if terminal { terminal_size::terminal_size() } else { None };
         size.map_or(100, |(width, _)| usize::from(width.0))
     });
-    TextOptions { width, color: colour(args.color) }
+    TextOptions { width, color: colour(color) }
 }
 
 /// Refuses outputs that cannot be, or not together.
-pub fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
+fn check_outputs(args: &OutputArgs) -> Result<(), Error> {
     let decisions_to_stdout = args.decisions.as_deref() == Some(Path::new("-"));
-    if decisions_to_stdout && (args.json || args.format.is_some()) {
+    if decisions_to_stdout && args.format.is_stated() {
         return Err(Error::usage(
             "both --decisions - and --format would write to standard output; give --decisions a file",
         ));
     }
-    if args.tui && (args.json || args.format.is_some() || args.decisions.is_some() || !args.output.is_empty()) {
+    if args.tui && (args.format.is_stated() || args.decisions.is_some() || !args.output.is_empty()) {
         return Err(Error::usage("--tui shows the run instead of writing it; leave out -o, --format and --decisions"));
     }
-    let mut paths: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
-    paths.extend(args.decisions.as_deref());
+    check_places(&args.output, args.decisions.as_deref(), args.width)
+}
+
+/// Refuses to write two outputs to one place, a report to none, and texts of no sensible width.
+pub fn check_places(output: &[PathBuf], decisions: Option<&Path>, width: Option<usize>) -> Result<(), Error> {
+    let paths: Vec<&Path> = output.iter().map(PathBuf::as_path).chain(decisions).collect();
     let places: Vec<PathBuf> = paths.iter().map(|path| place(path)).collect();
     for (i, path) in paths.iter().enumerate() {
         if places[..i].contains(&places[i]) {
             return Err(Error::usage(format!("{} is named twice as an output", path.display())));
         }
     }
-    if args.output.iter().any(|path| path == Path::new("-")) {
+    if output.iter().any(|path| path == Path::new("-")) {
         return Err(Error::usage("-o takes a file; to print a report on standard output use --format json or csv"));
     }
-    if args.width.is_some_and(|width| !(80..=10_000).contains(&width)) {
+    if width.is_some_and(|width| !(80..=10_000).contains(&width)) {
         return Err(Error::usage("--width takes 80 to 10000 columns"));
     }
     Ok(())

@@ -21,6 +21,12 @@ const fn gcd(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
+/// A fraction in lowest terms.
+const fn lowest(numerator: u128, denominator: u128) -> (u128, u128) {
+    let divisor = gcd(numerator, denominator);
+    (numerator / divisor, denominator / divisor)
+}
+
 impl Part {
     /// Nothing.
     pub const NONE: Self = Self { numerator: 0, denominator: 1 };
@@ -34,13 +40,13 @@ impl Part {
         if denominator == 0 {
             return Self::NONE;
         }
-        let numerator = numerator.min(denominator);
-        let divisor = gcd(numerator, denominator);
-        let (numerator, denominator) = (numerator / divisor, denominator / divisor);
+        let (numerator, denominator) = lowest(numerator.min(denominator), denominator);
         let shift = (u128::BITS - denominator.leading_zeros()).saturating_sub(63);
         // Cut to fewer bits, a part is never more than it was.
-        let (numerator, denominator) =
-            if shift == 0 { (numerator, denominator) } else { (numerator >> shift, (denominator >> shift) + 1) };
+        let (numerator, denominator) = match shift {
+            0 => (numerator, denominator),
+            _ => lowest(numerator >> shift, (denominator >> shift) + 1),
+        };
         let short = |value: u128| u64::try_from(value).expect("cut to 63 bits");
         Self { numerator: short(numerator), denominator: short(denominator) }
     }
@@ -68,12 +74,11 @@ impl Part {
     fn rate_of(self, rate: Rate) -> Rate {
         let units = u128::from(rate.units) * u128::from(self.numerator);
         let period = rate.period.nanos() * u128::from(self.denominator);
-        let divisor = gcd(units, period);
-        let (units, period) = (units / divisor, period / divisor);
-        let bits = |value: u128, most: u128| (0..128).find(|shift| value >> shift < most).unwrap_or(127);
-        let shift = bits(units, u128::from(MAX_UNITS)).max(bits(period, SimDuration::MAX_CONFIGURED.nanos()));
-        let period = if shift == 0 { period } else { (period >> shift) + 1 };
-        let units = u64::try_from(units >> shift).expect("cut to what is counted");
+        let (units, period) = lowest(units, period);
+        let cut = |shift: u32| (units >> shift, (period >> shift) + u128::from(shift > 0));
+        let fits = |(units, period)| units <= u128::from(MAX_UNITS) && period <= SimDuration::MAX_CONFIGURED.nanos();
+        let (units, period) = (0..u128::BITS).map(cut).find(|cut| fits(*cut)).expect("cut to one bit, all fits");
+        let units = u64::try_from(units).expect("cut to what is counted");
         Rate { units, period: SimDuration::from_wide_nanos(period) }
     }
 
@@ -133,30 +138,60 @@ impl Default for Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_rational::BigRational;
     use proptest::prelude::*;
+
+    fn fraction(numerator: impl Into<u128>, denominator: impl Into<u128>) -> BigRational {
+        BigRational::new(numerator.into().into(), denominator.into().into())
+    }
+
+    /// Numbers of all lengths, from one to a power of two.
+    fn sized(bits: u32) -> impl Strategy<Value = u128> {
+        (0..=bits).prop_flat_map(|bits| 1..=1_u128 << bits)
+    }
 
     proptest! {
         #[test]
-        fn a_part_is_in_lowest_terms_and_never_more(a in any::<u128>(), b in 1..u128::MAX) {
+        fn a_part_is_in_lowest_terms_and_never_more(a in sized(127), b in sized(127)) {
             let (numerator, denominator) = Part::of(a, b).fraction();
-            prop_assert!(numerator <= denominator && denominator > 0);
-            if a <= 1 << 60 && b <= 1 << 60 {
-                prop_assert_eq!(u128::from(numerator) * b, a.min(b) * u128::from(denominator));
+            let (told, exact) = (fraction(numerator, denominator), fraction(a.min(b), b));
+            prop_assert_eq!(gcd(numerator.into(), denominator.into()), 1);
+            if exact.denom().bits() <= 63 {
+                prop_assert_eq!(told, exact);
+            } else {
+                // Of 63 bits, the first is one: either number is off by less than one in 2^62.
+                let off = (&exact - &told) * fraction(1_u128 << 61, 1_u8);
+                prop_assert!(told <= exact && off < fraction(1_u8, 1_u8), "{told} of {exact}");
             }
         }
 
         #[test]
         fn a_part_of_a_rate_is_never_more_and_hardly_less(
-            units in 1..=MAX_UNITS, period in 1..1_u64 << 62, a in 1..1_u64 << 40, b in 1..1_u64 << 40
+            units in sized(62), period in sized(61), a in sized(62), b in sized(62)
         ) {
-            let (rate, part) = (Rate { units, period: SimDuration::from_nanos(period) }, Part::of(a.into(), b.into()));
-            let found = part.rate_of(rate);
-            prop_assert!(found.units <= MAX_UNITS && found.period <= SimDuration::MAX_CONFIGURED);
-            // As floating-point numbers, which tell fifteen digits.
-            let exact = units as f64 / period as f64 * (a.min(b) as f64 / b as f64);
-            let told = found.units as f64 / found.period.nanos() as f64;
-            prop_assert!(told <= exact * (1.0 + 1e-12), "{told} of {exact}");
+            let rate = Rate { units: units as u64, period: SimDuration::from_wide_nanos(period) };
+            let found = Part::of(a, b).rate_of(rate);
+            let (told, longest) = (found.period.nanos(), SimDuration::MAX_CONFIGURED.nanos());
+            let exact = fraction(units, period) * fraction(a.min(b), b);
+            prop_assert!(found.units <= MAX_UNITS && told <= longest);
+            if *exact.numer() <= MAX_UNITS.into() && *exact.denom() <= longest.into() {
+                prop_assert_eq!(fraction(found.units, told), exact);
+            } else {
+                // Less than one step of either number away, and half the step would not fit.
+                prop_assert!(fraction(found.units, told) <= exact, "{found} of {exact}");
+                prop_assert!(exact * fraction(told - 1, 1_u8) < fraction(found.units + 1, 1_u8), "{found}");
+                prop_assert!(found.units >= MAX_UNITS / 2 || told * 2 > longest, "{found}");
+            }
         }
+    }
+
+    #[test]
+    fn what_just_fits_is_not_cut() {
+        let longest = Rate { units: 1, period: SimDuration::MAX_CONFIGURED };
+        let most = Rate { units: MAX_UNITS, period: SimDuration::from_nanos(3) };
+        let half = Rate { units: 1, period: SimDuration::from_wide_nanos(longest.period.nanos() / 2) };
+        assert_eq!(Part::of(1, 2).rate_of(half), longest);
+        assert_eq!(Part::WHOLE.rate_of(most), most);
     }
 
     #[test]

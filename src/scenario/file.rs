@@ -4,16 +4,13 @@ use super::deployment::{DeploymentTable, FaultTable};
 use super::loops::{BackendTable, ClientTable, ResponseTable};
 pub use super::values::ExpectValue;
 use super::values::{
-    ColumnValue, CountOr, CountOrWord, Instant, NamesOrColumns, OneOrMany, TableOf, Text, Word, WordOr,
+    ColumnValue, CountOr, CountOrWord, Duration, Instant, NamesOrColumns, OneOrMany, TableOf, Text, Word, WordOr, lend,
 };
 use crate::limiter::{Backwards, Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
 use crate::quota::{Limit, Rate};
-use crate::time::SimDuration;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
-
-type Duration = Spanned<Text<SimDuration>>;
 
 /// `[expect]`: tables by the lane they are about.
 pub type ExpectTables = BTreeMap<Spanned<String>, Spanned<ExpectTable>>;
@@ -210,31 +207,8 @@ pub struct Algorithms<'a> {
     pub gcra: Option<&'a Spanned<GcraTable>>,
 }
 
-impl<'a> From<&'a LaneTable> for Algorithms<'a> {
-    fn from(table: &'a LaneTable) -> Self {
-        Self {
-            fixed_window: table.fixed_window.as_ref(),
-            sliding_log: table.sliding_log.as_ref(),
-            sliding_counter: table.sliding_counter.as_ref(),
-            token_bucket: table.token_bucket.as_ref(),
-            leaky_bucket: table.leaky_bucket.as_ref(),
-            gcra: table.gcra.as_ref(),
-        }
-    }
-}
-
-impl<'a> From<&'a PrefilterTable> for Algorithms<'a> {
-    fn from(table: &'a PrefilterTable) -> Self {
-        Self {
-            fixed_window: table.fixed_window.as_ref(),
-            sliding_log: table.sliding_log.as_ref(),
-            sliding_counter: table.sliding_counter.as_ref(),
-            token_bucket: table.token_bucket.as_ref(),
-            leaky_bucket: table.leaky_bucket.as_ref(),
-            gcra: table.gcra.as_ref(),
-        }
-    }
-}
+lend!(Algorithms of LaneTable, PrefilterTable:
+    [fixed_window, sliding_log, sliding_counter, token_bucket, leaky_bucket, gcra]);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -20,10 +20,10 @@ use crate::traffic::{Pattern, PatternSpec, TrafficKind, TrafficPlan, TrafficSpec
 use toml::Spanned;
 
 /// Events after which a lane of a closed loop is stopped, unless stated otherwise.
-pub const MAX_EVENTS: u64 = 100_000_000;
+const MAX_EVENTS: u64 = 100_000_000;
 
 /// Width of the bins that attempts and answers are counted in, unless stated otherwise.
-pub const METRIC_BIN: SimDuration = SimDuration::from_secs(1);
+const METRIC_BIN: SimDuration = SimDuration::from_secs(1);
 
 /// Lanes that a run may have.
 const MAX_LANES: usize = 1_000;
@@ -79,6 +79,26 @@ impl Plan {
         Ok(plan)
     }
 
+    /// A plan of traffic that meets no lane yet, all else as usual.
+    pub(super) fn without_lanes(title: String, limit: Option<Limit>, traffic: TrafficPlan) -> Self {
+        Self {
+            title,
+            about: None,
+            changed: Vec::new(),
+            limit,
+            envelope: Vec::new(),
+            traffic,
+            column_names: vec!["key".to_owned()],
+            lanes: Vec::new(),
+            faults: Vec::new(),
+            warnings: Vec::new(),
+            max_events: MAX_EVENTS,
+            metric_bin: METRIC_BIN,
+            conditions: Vec::new(),
+            expectations: Vec::new(),
+        }
+    }
+
     fn read(source: &ScenarioSource) -> Result<Self, Error> {
         let table: ScenarioTable = toml::from_str(&source.text).map_err(|error| diagnose::explain(source, &error))?;
         let limit = table.limit.as_ref().map(|limit| limit.get_ref().0);
@@ -97,21 +117,11 @@ impl Plan {
         check_prose(source, "about", table.about.as_ref())?;
         let envelope = envelope(source, &table)?;
         let traffic = traffic(source, &table, limit, start, duration)?;
+        let title = table.title.as_ref().map_or_else(|| source.name.clone(), |title| title.get_ref().clone());
         let mut plan = Self {
-            title: table.title.as_ref().map_or_else(|| source.name.clone(), |title| title.get_ref().clone()),
             about: table.about.as_ref().map(|about| about.get_ref().split_whitespace().collect::<Vec<_>>().join(" ")),
-            changed: Vec::new(),
-            limit,
             envelope,
-            traffic,
-            column_names: vec!["key".to_owned()],
-            lanes: Vec::new(),
-            faults: Vec::new(),
-            warnings: Vec::new(),
-            max_events: MAX_EVENTS,
-            metric_bin: METRIC_BIN,
-            conditions: Vec::new(),
-            expectations: Vec::new(),
+            ..Self::without_lanes(title, limit, traffic)
         };
         match &table.lane {
             None => {

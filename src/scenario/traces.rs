@@ -1,6 +1,6 @@
 //! A plan of traces alone, without a scenario.
 
-use super::plan::{MAX_EVENTS, METRIC_BIN, Plan, unknown_algorithm};
+use super::plan::{Plan, unknown_algorithm};
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
 use crate::quota::{Limit, MAX_UNITS};
@@ -42,30 +42,16 @@ impl Plan {
                 kind: TrafficKind::Trace(trace),
             })
             .collect();
-        let mut plan = Self {
-            title,
-            about: None,
-            changed: Vec::new(),
-            limit: Some(options.limit),
-            envelope: Vec::new(),
-            traffic: TrafficPlan {
-                entries,
-                attributes: vec![String::new()],
-                columns: vec![vec![0]],
-                start: None,
-                duration: None,
-                seed: 1,
-                window: Some(options.limit.window),
-            },
-            column_names: vec!["key".to_owned()],
-            lanes: Vec::new(),
-            faults: Vec::new(),
-            warnings: Vec::new(),
-            max_events: MAX_EVENTS,
-            metric_bin: METRIC_BIN,
-            conditions: Vec::new(),
-            expectations: Vec::new(),
+        let traffic = TrafficPlan {
+            entries,
+            attributes: vec![String::new()],
+            columns: vec![vec![0]],
+            start: None,
+            duration: None,
+            seed: 1,
+            window: Some(options.limit.window),
         };
+        let mut plan = Self::without_lanes(title, Some(options.limit), traffic);
         plan.default_lanes(options.limit);
         if !options.algorithms.is_empty() {
             let mut lanes = Vec::new();

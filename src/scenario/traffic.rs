@@ -4,7 +4,7 @@ use super::embedded::embedded_data;
 use super::file::{TraceTable, TrafficTable};
 use super::names::check_text;
 use super::source::ScenarioSource;
-use super::values::{ColumnValue, CountOr, CountOrWord, Text, WordOr};
+use super::values::{ColumnValue, CountOr, CountOrWord, Text, WordOr, span};
 use crate::error::Error;
 use crate::quota::{Limit, MAX_UNITS, Rate};
 use crate::time::SimDuration;
@@ -25,10 +25,6 @@ pub struct Traffic<'a> {
     pub classes: bool,
     pub limit: Option<Limit>,
     pub duration: Option<SimDuration>,
-}
-
-fn span(duration: &Option<Spanned<Text<SimDuration>>>) -> Option<SimDuration> {
-    duration.as_ref().map(|duration| duration.get_ref().0)
 }
 
 impl Traffic<'_> {
@@ -74,8 +70,8 @@ impl Traffic<'_> {
                 ));
             }
         };
-        let from = span(&t.from).unwrap_or_default();
-        let until = span(&t.until);
+        let from = t.from.as_ref().map(span).unwrap_or_default();
+        let until = t.until.as_ref().map(span);
         if let (Some(end), Some(until)) = (&t.until, until)
             && until <= from
         {
@@ -126,8 +122,8 @@ impl Traffic<'_> {
             let b = b.get_ref();
             Pattern::Burst {
                 requests: b.requests,
-                at: span(&b.at).unwrap_or_default(),
-                over: span(&b.over).unwrap_or_default(),
+                at: b.at.as_ref().map(span).unwrap_or_default(),
+                over: b.over.as_ref().map(span).unwrap_or_default(),
             }
         } else if let Some(b) = &t.boundary_burst {
             let b = b.get_ref();
@@ -139,7 +135,7 @@ impl Traffic<'_> {
                     "write `limit = \"100/1m\"` at the top of the scenario",
                 ));
             };
-            let margin = b.margin.get_ref().0;
+            let margin = span(&b.margin);
             if margin.nanos() * 2 > limit.window.nanos() {
                 return Err(self.error(
                     b.margin.span(),
@@ -154,17 +150,17 @@ impl Traffic<'_> {
             Pattern::BoundaryBurst { requests: b.requests, margin, edges: b.edges }
         } else if let Some(b) = &t.idle_then_spike {
             let b = b.get_ref();
-            Pattern::IdleThenSpike { idle: b.idle.get_ref().0, requests: b.requests, repeat: b.repeat.unwrap_or(1) }
+            Pattern::IdleThenSpike { idle: span(&b.idle), requests: b.requests, repeat: b.repeat.unwrap_or(1) }
         } else if let Some(b) = &t.steady {
             Pattern::Steady { rate: self.rate(&b.get_ref().rate)? }
         } else if let Some(b) = &t.poisson {
             Pattern::Poisson { rate: self.rate(&b.get_ref().rate)? }
         } else if let Some(b) = &t.on_off {
             let b = b.get_ref();
-            if b.on.get_ref().0.is_zero() {
+            if span(&b.on).is_zero() {
                 return Err(self.error(b.on.span(), "`on-off` is never on", "zero", "leave this traffic out"));
             }
-            Pattern::OnOff { rate: self.rate(&b.rate)?, on: b.on.get_ref().0, off: b.off.get_ref().0 }
+            Pattern::OnOff { rate: self.rate(&b.rate)?, on: span(&b.on), off: span(&b.off) }
         } else if let Some(b) = &t.ramp {
             let b = b.get_ref();
             // One of the two ends may be at rest.
@@ -184,7 +180,7 @@ impl Traffic<'_> {
                     &format!("write a number from 1 to {MAX_KEYS}"),
                 ));
             }
-            if b.think.get_ref().0.is_zero() {
+            if span(&b.think).is_zero() {
                 return Err(self.error(
                     b.think.span(),
                     "clients that never think make requests without end in one instant",
@@ -195,7 +191,7 @@ impl Traffic<'_> {
             if !ends {
                 return Err(endless(kind));
             }
-            Pattern::Clients { count, think: b.think.get_ref().0 }
+            Pattern::Clients { count, think: span(&b.think) }
         } else {
             unreachable!("exactly one kind was found and it is not a trace")
         };
@@ -410,7 +406,7 @@ impl Traffic<'_> {
         Ok(match stated.get_ref() {
             WordOr::Word(word) if word == "strict" => Order::Strict,
             WordOr::Word(word) if word == "sort" => Order::Sort,
-            WordOr::Table(table) => Order::Window(table.window.get_ref().0),
+            WordOr::Table(table) => Order::Window(span(&table.window)),
             WordOr::Word(word) => {
                 return Err(self.error(
                     stated.span(),

@@ -13,6 +13,28 @@ use toml::Spanned;
 #[derive(Clone, Copy, Debug)]
 pub struct Text<T>(pub T);
 
+/// A span of time and where it stands.
+pub type Duration = Spanned<Text<SimDuration>>;
+
+/// The span of time that is stated.
+pub fn span(duration: &Duration) -> SimDuration {
+    duration.get_ref().0
+}
+
+/// Lends the keys that several tables have in common. These are no flattened part of each table, because
+/// then serde would find no unknown keys.
+macro_rules! lend {
+    ($lent:ident of $table:ident: [$($key:ident),+]) => {
+        impl<'t> From<&'t $table> for $lent<'t> {
+            fn from(table: &'t $table) -> Self {
+                Self { $($key: table.$key.as_ref()),+ }
+            }
+        }
+    };
+    ($lent:ident of $($table:ident),+: $keys:tt) => { $(lend!($lent of $table: $keys);)+ };
+}
+pub(super) use lend;
+
 /// What is expected of a text value, for errors about values of another type.
 pub trait Expected: FromStr<Err: fmt::Display> {
     /// As in "expected ...".

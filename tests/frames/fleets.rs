@@ -1,10 +1,9 @@
 //! Deployments on the screen: replicas, the store, and what goes wrong with them.
 
-use super::View;
+use super::{View, assert_nothing_is_cut};
 use crate::fleet_views::{OUTAGE, TROUBLE};
 use crate::places::plan;
 use ratatui::crossterm::event::KeyCode;
-use std::time::Duration;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
@@ -80,15 +79,7 @@ fn screens_of_all_sizes_are_drawn() {
     for text in [OUTAGE, TROUBLE] {
         for (width, height) in [(0, 0), (1, 1), (33, 5), (60, 12), (61, 13), (76, 14), (80, 24), (120, 40), (300, 90)] {
             let mut view = View::new(plan(text), width, height);
-            for keys in ["0", "++", "-", "[]", " ", "<>", "f", "nN", "dD", "ka", "a", "?"] {
-                view.keys(keys).screen();
-                view.act(rlsim::faces::tui::Action::Tick(Duration::from_millis(700)));
-                view.act(rlsim::faces::tui::Action::Close);
-            }
-            for code in [KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End, KeyCode::PageUp, KeyCode::Enter] {
-                view.key(code);
-                view.screen();
-            }
+            view.press_every_key();
             if width == 33 {
                 view.assert_shows("too small: needs at least 60x12");
             }
@@ -98,14 +89,7 @@ fn screens_of_all_sizes_are_drawn() {
 
 #[test]
 fn nothing_is_cut_that_has_a_shorter_form() {
-    for (width, height) in [(60, 15), (60, 24), (80, 24), (120, 40), (200, 60)] {
-        let mut view = View::new(plan(TROUBLE), width, height);
-        for keys in ["n", "d", "0", "f"] {
-            let screen = view.keys(keys).screen();
-            let cut = screen.lines().skip(2).find(|row| row.contains('…') && !row.contains("… (?"));
-            assert_eq!(cut, None, "{width}x{height}:\n{screen}");
-        }
-    }
+    assert_nothing_is_cut("trouble", || plan(TROUBLE));
 }
 
 /// A backend or retries do not hide how the limit is kept.

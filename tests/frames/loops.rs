@@ -4,7 +4,6 @@ use super::{View, last_words};
 use crate::closed_faces::{STALL, STORM};
 use crate::places::plan;
 use ratatui::crossterm::event::KeyCode;
-use std::time::Duration;
 
 #[test]
 fn attempts_and_answers_are_shown_as_of_the_cursor() {
@@ -62,15 +61,7 @@ fn every_key_can_be_pressed_in_a_closed_loop() {
     for text in [STORM, STALL] {
         for (width, height) in [(80, 24), (60, 12), (120, 40)] {
             let mut view = View::new(plan(text), width, height);
-            for keys in ["0", "++", "-", "[]", " ", "<>", "f", "nN", "dD", "ka", "a", "?"] {
-                view.keys(keys).screen();
-                view.act(rlsim::faces::tui::Action::Tick(Duration::from_millis(700)));
-                view.act(rlsim::faces::tui::Action::Close);
-            }
-            for code in [KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End, KeyCode::PageUp, KeyCode::Enter] {
-                view.key(code);
-                view.screen();
-            }
+            view.press_every_key();
         }
     }
 }

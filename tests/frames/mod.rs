@@ -16,6 +16,7 @@ use rlsim::commands::tui::Engine;
 use rlsim::faces::tui::{Action, App, Effect, action, draw};
 use rlsim::scenario::{Plan, ScenarioSource};
 use rlsim::sim::Options;
+use std::time::Duration;
 
 /// The view with an engine that carries out at once what it asks for.
 struct View {
@@ -92,6 +93,19 @@ impl View {
         self
     }
 
+    /// Presses each key that means something, and draws a screen after it.
+    fn press_every_key(&mut self) {
+        for keys in ["0", "++", "-", "[]", " ", "<>", "f", "nN", "dD", "ka", "a", "?"] {
+            self.keys(keys).screen();
+            self.act(Action::Tick(Duration::from_millis(700)));
+            self.act(Action::Close);
+        }
+        for code in [KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End, KeyCode::PageUp, KeyCode::Enter] {
+            self.key(code);
+            self.screen();
+        }
+    }
+
     /// The screen as text, right ends trimmed.
     fn screen(&mut self) -> String {
         self.terminal.draw(|frame| draw(&self.app, frame)).expect("it draws");
@@ -118,6 +132,18 @@ impl View {
 /// An embedded scenario.
 fn scenario(name: &str) -> Plan {
     Plan::new(&ScenarioSource::load(name).expect("embedded"), &[]).expect("valid")
+}
+
+/// Asserts that no text is cut below the title, wherever one looks, on screens of all sizes.
+fn assert_nothing_is_cut(name: &str, plan: impl Fn() -> Plan) {
+    for (width, height) in [(60, 15), (60, 24), (80, 24), (120, 40), (200, 60)] {
+        let mut view = View::new(plan(), width, height);
+        for keys in ["n", "d", "0", "f"] {
+            let screen = view.keys(keys).screen();
+            let cut = screen.lines().skip(2).find(|row| row.contains('…') && !row.contains("… (?"));
+            assert_eq!(cut, None, "{name} at {width}x{height}:\n{screen}");
+        }
+    }
 }
 
 /// The last `count` words of a row.

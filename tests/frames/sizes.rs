@@ -1,6 +1,6 @@
 //! Screens of all sizes.
 
-use super::{View, scenario};
+use super::{View, assert_nothing_is_cut, scenario};
 use rlsim::faces::tui::Action;
 use std::time::Duration;
 
@@ -70,13 +70,6 @@ fn what_the_scenario_is_about_is_told_where_there_is_room() {
 #[test]
 fn nothing_is_cut_that_has_a_shorter_form() {
     for name in ["boundary", "nasa", "noisy-neighbour", "bucket-and-queue", "window-edges"] {
-        for (width, height) in [(60, 15), (60, 24), (80, 24), (120, 40), (200, 60)] {
-            let mut view = View::new(scenario(name), width, height);
-            for keys in ["n", "d", "0", "f"] {
-                let screen = view.keys(keys).screen();
-                let cut = screen.lines().skip(2).find(|row| row.contains('…') && !row.contains("… (?"));
-                assert_eq!(cut, None, "{name} at {width}x{height}:\n{screen}");
-            }
-        }
+        assert_nothing_is_cut(name, || scenario(name));
     }
 }

@@ -1,14 +1,13 @@
 //! The sliding counter of "How we built rate limiting capable of scaling to millions of domains".
 
 use super::published::{Mark, Paper, Vary};
-use super::rebuild::{Ask, misses, number, set};
+use super::rebuild::{Ask, number, reported, seconds, set};
 use crate::error::Error;
 use crate::record::CounterAccuracy;
 use crate::report::{LaneReport, PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries, Report};
 use crate::runner::{self, Extras};
 use crate::scenario::{Plan, ScenarioSource};
 use crate::sim::Options;
-use crate::time::SimDuration;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
@@ -221,8 +220,7 @@ fn rebuild(
         let mut error = Vec::new();
         for window in WINDOWS {
             let found = measure(trace.model, &format!("{}/{window}", trace.shown[0].trim_end_matches("/1m")))?;
-            let span: Option<SimDuration> = window.parse().ok();
-            error.push((span.map_or(0.0, |span| span.short_nanos() as f64 / 1e9), found.rate_error()));
+            error.push((window.parse().map_or(0.0, seconds), found.rate_error()));
             if window == WINDOW {
                 rows.push(RATE_ERROR.quoted("any", trace.name, found.rate_error()));
             }
@@ -246,30 +244,15 @@ fn rebuild(
     if points.contains(&WORST.2) {
         rows.extend(worst(&measure(WORST.0, WORST.2)?));
     }
+    let panels = vec![
+        panel("Wrong decisions", "limit (a minute)", "% of requests", (0.003, "0.003 % of requests"), decisions),
+        panel("Wrong side of the limit", "limit (a minute)", "% of requests", (0.003, "0.003 % of requests"), sides),
+        panel("Mean rate error", "window (s)", "% of the real rate", (6.0, "6 % of the real rate"), errors),
+    ];
     Ok(PaperReport {
-        paper: paper.name,
-        model: paper.model(),
         further_models: vec![TRACES[1].model, WORST.0],
-        title,
-        source: paper.source,
-        quirks: paper.quirks.to_vec(),
-        runs: ask.runs,
-        first_seed,
-        varied: paper.vary.as_ref().map(|vary| vary.what),
         whose: "traffic",
-        misses: misses(&rows),
-        rows,
-        panels: vec![
-            panel("Wrong decisions", "limit (a minute)", "% of requests", (0.003, "0.003 % of requests"), decisions),
-            panel(
-                "Wrong side of the limit",
-                "limit (a minute)",
-                "% of requests",
-                (0.003, "0.003 % of requests"),
-                sides,
-            ),
-            panel("Mean rate error", "window (s)", "% of the real rate", (6.0, "6 % of the real rate"), errors),
-        ],
+        ..reported(paper, ask, (title, first_seed), rows, panels)
     })
 }
 

@@ -76,7 +76,7 @@ pub fn paper(args: &PaperArgs) -> Result<u8, Error> {
     let total = ask.points(paper)?.len() as u64 * ask.runs;
     let file = args.output.as_ref().map(|path| OutputFile::create(path)).transpose()?;
     let interrupted = interrupt_flag();
-    let progress = Mutex::new(Progress::of_runs(args.quiet, total));
+    let progress = Mutex::new(Progress::of_runs(args.terminal.quiet, total));
     let report = (paper.rebuild)(paper, &ask, options, &|done| {
         progress.lock().unwrap_or_else(PoisonError::into_inner).tick(done);
         !interrupted.load(Ordering::Relaxed)
@@ -85,14 +85,14 @@ pub fn paper(args: &PaperArgs) -> Result<u8, Error> {
     let report = report?;
     if let (Some(file), Some(path)) = (file, &args.output) {
         unless_gone(file.write_all(&svg::paper(&report)))?;
-        if !args.quiet {
+        if !args.terminal.quiet {
             stderr(format_args!("wrote {}", path.display()));
         }
     }
     if args.json {
         stdout(&plain(&report))?;
     } else {
-        stdout(&paper_text(&report, TextOptions { width: 100, color: colour(args.color) }))?;
+        stdout(&paper_text(&report, TextOptions { width: 100, color: colour(args.terminal.color) }))?;
     }
     Ok(if report.misses == 0 { 0 } else { 3 })
 }

@@ -74,7 +74,20 @@ pub fn from_runs(
         title = plan.title;
     }
     let rows: Vec<PaperRow> = paper.published.iter().filter_map(|published| row(published, &found)).collect();
-    Ok(PaperReport {
+    let panels = paper.panels.iter().map(|spec| panel(paper, spec, &found)).collect();
+    let first_seed = found.first().map_or(0, |(_, found)| found.first_seed);
+    Ok(reported(paper, ask, (title, first_seed), rows, panels))
+}
+
+/// What was found in the lanes of a paper's one model, whose title and first seed are stated.
+pub fn reported(
+    paper: &'static Paper,
+    ask: &Ask<'_>,
+    (title, first_seed): (String, u64),
+    rows: Vec<PaperRow>,
+    panels: Vec<PaperPanel>,
+) -> PaperReport {
+    PaperReport {
         paper: paper.name,
         model: paper.model(),
         further_models: Vec::new(),
@@ -82,18 +95,13 @@ pub fn from_runs(
         source: paper.source,
         quirks: paper.quirks.to_vec(),
         runs: ask.runs,
-        first_seed: found.first().map_or(0, |(_, found)| found.first_seed),
+        first_seed,
         varied: paper.vary.as_ref().map(|vary| vary.what),
         whose: "lane",
-        misses: misses(&rows),
+        misses: rows.iter().filter(|row| row.agrees == Some(false)).count(),
         rows,
-        panels: paper.panels.iter().map(|spec| panel(paper, spec, &found)).collect(),
-    })
-}
-
-/// How many rows do not agree.
-pub fn misses(rows: &[PaperRow]) -> usize {
-    rows.iter().filter(|row| row.agrees == Some(false)).count()
+        panels,
+    }
 }
 
 /// A figure with the standard error of its mean and the deviation of one run.
@@ -163,6 +171,11 @@ fn row(published: &super::published::Published, found: &[(&'static str, Replicat
     })
 }
 
+/// A span of time in seconds.
+pub fn seconds(span: SimDuration) -> f64 {
+    span.short_nanos() as f64 / 1e9
+}
+
 /// The number that a value of what is varied begins with.
 pub fn number(at: &str) -> f64 {
     at.split('/').next().and_then(|number| number.parse().ok()).unwrap_or(0.0)
@@ -203,7 +216,7 @@ fn panel(paper: &'static Paper, spec: &'static Panel, found: &[(&'static str, Re
 
 /// Rates in the middle of their spans: the conditions that are named `FIGURE-…`.
 fn course(figure: &str, lane: &LaneReplications) -> Vec<(f64, f64)> {
-    let seconds = |text: &str| Some(text.parse::<SimDuration>().ok()?.short_nanos() as f64 / 1e9);
+    let at = |text: &str| text.parse().ok().map(seconds);
     let of_course = lane
         .conditions
         .iter()
@@ -211,7 +224,7 @@ fn course(figure: &str, lane: &LaneReplications) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = of_course
         .filter_map(|condition| {
             let (from, until) = condition.figure.split_once('[')?.1.strip_suffix(']')?.split_once("..")?;
-            Some(((seconds(from)? + seconds(until)?) / 2.0, condition.rate_per_s.mean))
+            Some(((at(from)? + at(until)?) / 2.0, condition.rate_per_s.mean))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

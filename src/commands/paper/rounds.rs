@@ -2,13 +2,12 @@
 //! admit.
 
 use super::published::{Mark, Paper};
-use super::rebuild::{Ask, misses, set};
+use super::rebuild::{Ask, reported, seconds, set};
 use crate::error::Error;
 use crate::report::{LaneReport, PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries, Report};
 use crate::runner::{self, Extras};
 use crate::scenario::{Override, Plan, ScenarioSource};
 use crate::sim::Options;
-use crate::time::SimDuration;
 
 /// A figure of a lane.
 #[derive(Clone, Copy)]
@@ -176,8 +175,7 @@ pub fn rebuild(
         let mut plan = Plan::new(&source, &overrides)?;
         title.clone_from(&plan.title);
         first_seed = plan.traffic.seed;
-        let seconds = |span: Option<SimDuration>| span.map_or(0.0, |span| span.short_nanos() as f64 / 1e9);
-        let lasts = seconds(plan.traffic.duration);
+        let lasts = plan.traffic.duration.map_or(0.0, seconds);
         let mut runs = Vec::new();
         for run in 0..ask.runs {
             plan.traffic.seed = first_seed.wrapping_add(run);
@@ -185,7 +183,7 @@ pub fn rebuild(
             runs.push(runner::run(&plan, options, Extras::default(), &mut |_| go_on)?.report);
             done += 1;
         }
-        points.push(Point { at, seconds: seconds(at.parse().ok()), runs, lasts });
+        points.push(Point { at, seconds: at.parse().map_or(0.0, seconds), runs, lasts });
     }
     progress(done);
     let of_point = |cited: &Cited| points.iter().find(|point| point.at == cited.at)?.row(cited);
@@ -199,21 +197,8 @@ pub fn rebuild(
         level: drawn.level.map(|(value, name)| PaperLevel { value, name }),
         series: sweep.lanes.iter().map(|(lane, _)| series(lane, drawn, sweep, &points)).collect(),
     };
-    Ok(PaperReport {
-        paper: paper.name,
-        model: paper.model(),
-        further_models: Vec::new(),
-        title,
-        source: paper.source,
-        quirks: paper.quirks.to_vec(),
-        runs: ask.runs,
-        first_seed,
-        varied: paper.vary.as_ref().map(|vary| vary.what),
-        whose: "lane",
-        misses: misses(&rows),
-        rows,
-        panels: sweep.drawn.iter().map(panel).collect(),
-    })
+    let panels = sweep.drawn.iter().map(panel).collect();
+    Ok(reported(paper, ask, (title, first_seed), rows, panels))
 }
 
 /// A lane's line, and what was published of it and is compared.

@@ -8,7 +8,7 @@ pub use topic::TEXT as TOPIC;
 use super::cli::{Format, SweepArgs};
 use super::output::{OutputFile, stderr, stdout, unless_gone};
 use super::progress::Progress;
-use super::run::{Kind, check_kept, check_outputs, interrupt_flag, kind, options, text_options, traces};
+use super::run::{Kind, check_kept, check_places, interrupt_flag, kind, options, text_options, traces};
 use super::spool::Spool;
 use crate::error::Error;
 use crate::faces::json::plain;
@@ -28,8 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs a sweep.
 pub fn sweep(args: &SweepArgs) -> Result<u8, Error> {
-    let outputs = args.outputs();
-    check_outputs(&outputs)?;
+    check_places(&args.output, None, args.width)?;
     let options = options(args.threads)?;
     let axes = args.vary.iter().map(|vary| Axis::parse(vary)).collect::<Result<Vec<_>, _>>()?;
     let journal_path = journal_path(args)?;
@@ -66,10 +65,10 @@ pub fn sweep(args: &SweepArgs) -> Result<u8, Error> {
         }
     };
     let rest: Vec<usize> = (0..grid.points()).filter(|point| !found.contains_key(point)).collect();
-    if let (false, Some(path), true) = (args.quiet, journal_path, !found.is_empty()) {
+    if let (false, Some(path), true) = (args.terminal.quiet, journal_path, !found.is_empty()) {
         stderr(format_args!("{} of {} points are in {}", found.len(), grid.points(), path.display()));
     }
-    let progress = Mutex::new(Progress::of_runs(args.quiet, rest.len() as u64));
+    let progress = Mutex::new(Progress::of_runs(args.terminal.quiet, rest.len() as u64));
     let ran = runner::sweep(
         &grid,
         &rest,
@@ -85,7 +84,7 @@ pub fn sweep(args: &SweepArgs) -> Result<u8, Error> {
         },
     );
     progress.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
-    if let (Err(Error::Interrupted), Some(path), false) = (&ran, journal_path, args.quiet) {
+    if let (Err(Error::Interrupted), Some(path), false) = (&ran, journal_path, args.terminal.quiet) {
         stderr(format_args!("note: what is done is kept in {}; the same command goes on from there", path.display()));
     }
     found.extend(rest.into_iter().zip(ran?));
@@ -210,15 +209,14 @@ fn write(args: &SweepArgs, report: &SweepReport, files: Vec<(&PathBuf, Kind, Out
             Kind::Svg => svg::sweep(report),
         };
         unless_gone(file.write_all(&content))?;
-        if !args.quiet {
+        if !args.terminal.quiet {
             stderr(format_args!("wrote {}", path.display()));
         }
     }
-    let outputs = args.outputs();
-    stdout(&match outputs.format() {
+    stdout(&match args.format.chosen() {
         Format::Json => plain(report),
         Format::Csv => csv::sweep(report),
-        Format::Text => sweep_text(report, text_options(&outputs)),
+        Format::Text => sweep_text(report, text_options(args.width, args.terminal.color)),
     })
 }
 

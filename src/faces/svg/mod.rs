@@ -24,6 +24,7 @@ mod paint;
 mod panel;
 mod paper;
 mod row;
+mod scale;
 mod score;
 mod sweep;
 mod tallies;

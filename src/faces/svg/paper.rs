@@ -1,14 +1,14 @@
 //! The counterpart of a published figure: a line for each lane, and a dot where a figure was published.
 
-use super::accessible;
 use super::measure::Font;
 use super::paint::{Anchor, Color, Painter, Point, WIDTH, palette};
+use super::scale::{Scale, ends, power};
 use super::ticks::{label, ticks};
+use super::{SMALL, accessible, drawn};
 use crate::report::{PaperPanel, PaperReport};
 
 const TITLE: Font = Font::bold(32);
 const HEAD: Font = Font::bold(26);
-const SMALL: Font = Font::regular(24);
 const MARGIN: i32 = 40;
 /// Left of a panel, for its numbers and its label.
 const NUMBERS: i32 = 130;
@@ -18,6 +18,8 @@ const BOTTOM: i32 = 760;
 const HEIGHT: i32 = 1000;
 /// Between two labels at least.
 const LABEL_GAP: i32 = 14;
+/// Nothing less is told apart where equal lengths are equal factors.
+const LEAST: f64 = 1e-9;
 
 /// Colours of lines, told apart by lightness too.
 const LINES: [Color; 5] = [
@@ -31,9 +33,7 @@ const LINES: [Color; 5] = [
 /// Draws the figure.
 #[must_use]
 pub fn paper(report: &PaperReport) -> String {
-    let mut svg = String::new();
-    {
-        let painter = Painter::new(&mut svg, HEIGHT);
+    let svg = drawn(HEIGHT, |painter| {
         let title = TITLE.clip(&report.title, WIDTH - 2 * MARGIN);
         painter.text((MARGIN, 56), TITLE, palette::INK, Anchor::Start, &title);
         let source = SMALL.clip(&format!("after {}", report.source), WIDTH - 2 * MARGIN);
@@ -43,11 +43,10 @@ pub fn paper(report: &PaperReport) -> String {
         for (i, panel) in report.panels.iter().enumerate() {
             let left = MARGIN + room * i as i32 + NUMBERS;
             let right = MARGIN + room * (i as i32 + 1) - MARGIN;
-            Axes::new(panel, left, right).draw(&painter, panel);
+            Axes::new(panel, left, right).draw(painter, panel);
         }
-        legend(&painter, report);
-        painter.finish();
-    }
+        legend(painter, report);
+    });
     let compared = report.rows.iter().filter(|row| row.agrees.is_some()).count();
     let description = format!(
         "{} of {compared} figures that can be compared agree; after {}.",
@@ -98,72 +97,54 @@ fn legend(painter: &Painter<'_>, report: &PaperReport) {
 struct Axes {
     left: i32,
     right: i32,
-    x: (f64, f64),
-    y: (f64, f64),
-    log: bool,
-    log_x: bool,
+    x: Scale,
+    y: Scale,
 }
 
 impl Axes {
     fn new(panel: &PaperPanel, left: i32, right: i32) -> Self {
         let points = || panel.series.iter().flat_map(|series| series.found.iter().chain(&series.published));
-        let bounds = |values: &mut dyn Iterator<Item = f64>| {
-            values
-                .filter(|value| value.is_finite())
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-        };
-        let (low, high) = bounds(&mut points().map(|(x, _)| *x));
-        let x = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
-        let (low, high) = bounds(&mut points().map(|(_, y)| *y).chain(panel.level.iter().map(|level| level.value)));
+        let finite = |value: &f64| value.is_finite();
+        let (low, high) = ends(points().map(|(x, _)| *x).filter(finite));
+        let (low, high) = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
+        let x = Scale { low: if panel.log_x { low.max(LEAST) } else { low }, high, log: panel.log_x };
+        let level = panel.level.iter().map(|level| level.value);
+        let (low, high) = ends(points().map(|(_, y)| *y).chain(level).filter(finite));
         let y = if panel.log {
-            (10_f64.powf(libm::log10(low.max(1e-9)).floor()), high.max(1e-9) * 1.5)
+            let low = power(libm::log10(low.max(LEAST)).floor() as i32);
+            Scale { low, high: high.max(LEAST) * 1.5, log: true }
         } else {
-            (0.0, if high > 0.0 { high * 1.08 } else { 1.0 })
+            Scale { low: 0.0, high: if high > 0.0 { high * 1.08 } else { 1.0 }, log: false }
         };
-        Self { left, right, x, y, log: panel.log, log_x: panel.log_x }
+        Self { left, right, x, y }
     }
 
     fn at(&self, (x, y): (f64, f64)) -> Point {
-        let part = |value: f64, (low, high): (f64, f64), log: bool| {
-            let scale = |value: f64| if log { libm::log10(value.max(1e-9)) } else { value };
-            (scale(value) - scale(low)) / (scale(high) - scale(low))
-        };
-        let (share, height) = (part(x, self.x, self.log_x), part(y, self.y, self.log));
-        let place =
-            |from: i32, until: i32, share: f64| from + (f64::from(until - from) * share.clamp(0.0, 1.0)).round() as i32;
-        (place(self.left, self.right, share), place(BOTTOM, TOP, height))
-    }
-
-    /// Values that are labelled upright.
-    fn levels(&self) -> Vec<f64> {
-        if self.log {
-            let (low, high) = (libm::log10(self.y.0).round() as i32, libm::log10(self.y.1).floor() as i32);
-            return (low..=high).map(|power| 10_f64.powi(power)).collect();
-        }
-        ticks(self.y, 7)
+        (self.x.place(x, (self.left, self.right)), self.y.place(y, (BOTTOM, TOP)))
     }
 
     /// Values that are labelled along it.
     fn places(&self) -> Vec<f64> {
-        if !self.log_x {
-            return ticks(self.x, 8);
+        let Scale { low, high, log } = self.x;
+        if !log {
+            return ticks((low, high), 8);
         }
-        let powers = libm::log10(self.x.0.max(1e-9)).floor() as i32..=libm::log10(self.x.1.max(1e-9)).floor() as i32;
-        let values = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
-        values.filter(|value| (self.x.0..=self.x.1).contains(value)).collect()
+        let powers = libm::log10(low).floor() as i32..=libm::log10(high.max(LEAST)).floor() as i32;
+        let values = powers.flat_map(|exponent| [1.0, 2.0, 5.0].map(|digit| digit * power(exponent)));
+        values.filter(|value| (low..=high).contains(value)).collect()
     }
 
     fn draw(&self, painter: &Painter<'_>, panel: &PaperPanel) {
         painter.text((self.left, TOP - 50), HEAD, palette::INK, Anchor::Start, panel.title);
         painter.text((self.left, TOP - 18), SMALL, palette::SOFT, Anchor::Start, panel.y);
-        for level in self.levels() {
-            let (_, y) = self.at((self.x.0, level));
+        for level in self.y.labels(7) {
+            let (_, y) = self.at((self.x.low, level));
             painter.line(&[(self.left, y), (self.right, y)], palette::FAINT, 2);
             painter.text((self.left - 14, y + 8), SMALL, palette::SOFT, Anchor::End, &label(level));
         }
         let mut free = i32::MIN;
         for x in self.places() {
-            let (place, _) = self.at((x, self.y.0));
+            let (place, _) = self.at((x, self.y.low));
             painter.line(&[(place, BOTTOM), (place, BOTTOM + 8)], palette::RULE, 2);
             let (text, half) = (label(x), SMALL.width(&label(x)) / 2);
             if place - half >= free {
@@ -175,7 +156,7 @@ impl Axes {
         painter.text((middle, BOTTOM + 82), SMALL, palette::SOFT, Anchor::Middle, panel.x);
         painter.line(&[(self.left, TOP), (self.left, BOTTOM), (self.right, BOTTOM)], palette::RULE, 2);
         if let Some(level) = &panel.level {
-            let (_, y) = self.at((self.x.0, level.value));
+            let (_, y) = self.at((self.x.low, level.value));
             painter.dashes((self.left, self.right), y, palette::INK);
         }
         for (i, series) in panel.series.iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use super::tables::{FaultTable, RandomTable, RandomWord};
 use crate::error::Error;
-use crate::scenario::loops::{Duration, Loops, span};
+use crate::scenario::loops::Loops;
+use crate::scenario::values::{Duration, span};
 use crate::sim::{FaultSpec, RandomKind};
 use crate::time::SimDuration;
 use std::ops::Range;

@@ -11,8 +11,8 @@ pub use tables::{DeploymentTable, FaultTable};
 
 use super::file::Algorithms;
 use super::lanes::Lanes;
-use super::loops::{Duration, HopTable, Loops, span};
-use super::values::{TableOf, Word, WordOr};
+use super::loops::{HopTable, Loops};
+use super::values::{Duration, TableOf, Word, WordOr, lend, span};
 use crate::error::Error;
 use crate::limiter::LimiterSpec;
 use crate::quota::Limit;
@@ -33,10 +33,12 @@ const MAX_WEIGHT: u64 = 1_000_000_000;
 
 /// The keys of a table that are about replicas.
 struct Replicas<'t> {
-    count: Option<&'t Spanned<u32>>,
+    replicas: Option<&'t Spanned<u32>>,
     routing: Option<&'t Spanned<WordOr<RoutingTable>>>,
     skew: Option<&'t Spanned<Vec<Duration>>>,
 }
+
+lend!(Replicas of CentralTable, LocalTable, HybridTable: [replicas, routing, skew]);
 
 /// The keys of a table that are about the way to a store.
 struct Link<'t> {
@@ -47,6 +49,8 @@ struct Link<'t> {
     breaker: Option<&'t Spanned<BreakerTable>>,
     store: Option<&'t Spanned<StoreTable>>,
 }
+
+lend!(Link of CentralTable, HybridTable: [round_trip, timeout, on_failure, fallback_share, breaker, store]);
 
 /// A link that nobody uses.
 fn no_link() -> LinkSpec {
@@ -91,17 +95,8 @@ impl Loops<'_> {
         limit: Option<Limit>,
     ) -> Result<CentralSpec, Error> {
         let t = table.get_ref();
-        let replicas = Replicas { count: t.replicas.as_ref(), routing: t.routing.as_ref(), skew: t.skew.as_ref() };
-        let replicas = self.replicas(&replicas)?;
-        let link = Link {
-            round_trip: t.round_trip.as_ref(),
-            timeout: t.timeout.as_ref(),
-            on_failure: t.on_failure.as_ref(),
-            fallback_share: t.fallback_share.as_ref(),
-            breaker: t.breaker.as_ref(),
-            store: t.store.as_ref(),
-        };
-        let link = self.link(table.span(), &link, replicas.count, lane)?;
+        let replicas = self.replicas(&t.into())?;
+        let link = self.link(table.span(), &t.into(), replicas.count, lane)?;
         let operation = t.operation.as_ref().map(|stated| stated.get_ref().0).unwrap_or_default();
         if let (LimiterSpec::SlidingLog(_), Operation::Incr | Operation::GetIncr, Some(stated)) =
             (&lane.limiter, operation, &t.operation)
@@ -135,8 +130,7 @@ impl Loops<'_> {
 
     fn local(&self, table: &Spanned<LocalTable>, lane: &LanePlan) -> Result<LocalSpec, Error> {
         let t = table.get_ref();
-        let replicas = Replicas { count: t.replicas.as_ref(), routing: t.routing.as_ref(), skew: t.skew.as_ref() };
-        let replicas = self.replicas(&replicas)?;
+        let replicas = self.replicas(&t.into())?;
         let share = t.share.as_ref().map(|stated| stated.get_ref().0).unwrap_or_default();
         if let (Share::Split, Some(stated)) = (share, &t.share) {
             self.can_be_split(stated.span(), lane, replicas.count)?;
@@ -151,8 +145,7 @@ impl Loops<'_> {
         duration: Option<SimDuration>,
     ) -> Result<HybridSpec, Error> {
         let t = table.get_ref();
-        let replicas = Replicas { count: t.replicas.as_ref(), routing: t.routing.as_ref(), skew: t.skew.as_ref() };
-        let replicas = self.replicas(&replicas)?;
+        let replicas = self.replicas(&t.into())?;
         let (place, scheme) = self.scheme(table, replicas.count, duration)?;
         let link = match scheme {
             Scheme::Lease { .. } => {
@@ -164,15 +157,7 @@ impl Loops<'_> {
                         "add `mode = \"meter\"` to the leaky bucket, or write `sync = { every = \"1s\" }`",
                     ));
                 }
-                let link = Link {
-                    round_trip: t.round_trip.as_ref(),
-                    timeout: t.timeout.as_ref(),
-                    on_failure: t.on_failure.as_ref(),
-                    fallback_share: t.fallback_share.as_ref(),
-                    breaker: t.breaker.as_ref(),
-                    store: t.store.as_ref(),
-                };
-                self.link(table.span(), &link, replicas.count, lane)?
+                self.link(table.span(), &t.into(), replicas.count, lane)?
             }
             _ => {
                 // A report and its assignment take their time; no attempt waits for them.
@@ -201,8 +186,8 @@ impl Loops<'_> {
     }
 
     fn replicas(&self, keys: &Replicas<'_>) -> Result<ReplicasSpec, Error> {
-        let count = keys.count.map_or(1, |stated| *stated.get_ref());
-        if let Some(stated) = keys.count
+        let count = keys.replicas.map_or(1, |stated| *stated.get_ref());
+        if let Some(stated) = keys.replicas
             && !(1..=MAX_REPLICAS).contains(&count)
         {
             let (message, label) = match count {

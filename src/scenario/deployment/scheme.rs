@@ -3,7 +3,8 @@
 use super::tables::{AssignmentTable, DropTable, HybridTable, LeaseTable, ProportionalTable, QuotaTable, SyncTable};
 use crate::error::Error;
 use crate::quota::MAX_UNITS;
-use crate::scenario::loops::{Duration, Loops, span};
+use crate::scenario::loops::Loops;
+use crate::scenario::values::{Duration, span};
 use crate::sim::{MILLION, Scheme};
 use crate::time::SimDuration;
 use std::ops::Range;

@@ -2,8 +2,8 @@
 
 use crate::quota::Rate;
 use crate::scenario::file::PrefilterTable;
-use crate::scenario::loops::{Duration, HopTable, NoKnobs};
-use crate::scenario::values::{TableOf, Text, Word, WordOr};
+use crate::scenario::loops::{HopTable, NoKnobs, SpanTable};
+use crate::scenario::values::{Duration, TableOf, Text, Word, WordOr};
 use crate::sim::{Clock, Debt, Expired, Operation, Share, Unassigned};
 use serde::Deserialize;
 use toml::Spanned;
@@ -163,13 +163,6 @@ pub struct FaultTable {
     pub(super) scale: Option<Spanned<ScaleTable>>,
     pub(super) reroute: Option<Spanned<InstantTable>>,
     pub(super) random: Option<Spanned<RandomTable>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct SpanTable {
-    pub(super) from: Duration,
-    pub(super) until: Duration,
 }
 
 #[derive(Debug, Deserialize)]

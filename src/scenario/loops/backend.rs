@@ -1,11 +1,11 @@
 //! What a lane answers, and what stands behind it.
 
+use super::Loops;
 use super::tables::{
-    BackendTable, BrownOutTable, Duration, HopTable, LoadTable, NormalTable, ResponseTable, ServiceTable, SpanTable,
+    BackendTable, BrownOutTable, HopTable, LoadTable, NormalTable, ResponseTable, ServiceTable, SpanTable,
 };
-use super::{Loops, span};
 use crate::error::Error;
-use crate::scenario::values::{TableOf, WordOr};
+use crate::scenario::values::{Duration, TableOf, WordOr, span};
 use crate::sim::{BackendSpec, HopSpec, MILLION, ResponseSpec, RetryAfter, ServiceSpec, Slow, Spread};
 use crate::time::SimDuration;
 use toml::Spanned;

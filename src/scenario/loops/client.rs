@@ -1,12 +1,12 @@
 //! Clients: when they try again, and what stops them.
 
+use super::Loops;
 use super::tables::{
     AdaptiveTable, BreakerTable, BucketTable, BudgetTable, ClientTable, ExponentialTable, GrpcTable, RetryTable,
     ThrottleTable,
 };
-use super::{Loops, span};
 use crate::error::Error;
-use crate::scenario::values::{TableOf, WordOr};
+use crate::scenario::values::{TableOf, WordOr, span};
 use crate::sim::{BudgetSpec, ClientSpec, MILLION, RetrySpec, ThrottleSpec};
 use crate::time::SimDuration;
 use std::ops::Range;

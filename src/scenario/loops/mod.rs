@@ -8,21 +8,17 @@ mod tables;
 pub use resolved::loop_spec;
 pub(super) use resolved::{fraction, hop_spec, one};
 pub use tables::{BackendTable, ClientTable, ResponseTable};
-pub(super) use tables::{Duration, HopTable, NoKnobs};
+pub(super) use tables::{HopTable, NoKnobs, SpanTable};
 
 use super::file::ScenarioTable;
 use super::plan::Plan;
 use super::source::ScenarioSource;
+use super::values::span;
 use crate::error::Error;
 use crate::sim::{ClientSpec, LanePlan, QuotaHeaders, RetryAfter, RetrySpec};
-use crate::time::SimDuration;
 use crate::traffic::TrafficKind;
 use std::ops::Range;
 use toml::Spanned;
-
-pub(super) fn span(duration: &Duration) -> SimDuration {
-    duration.get_ref().0
-}
 
 /// Reads what surrounds the limiter of each lane: what closes its loop, and how it is deployed.
 pub struct Loops<'a> {

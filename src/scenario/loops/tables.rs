@@ -1,13 +1,10 @@
 //! The tables as they are written, with the places of their values.
 
 use crate::quota::Rate;
-use crate::scenario::values::{TableOf, Text, Word, WordOr};
+use crate::scenario::values::{Duration, TableOf, Text, Word, WordOr};
 use crate::sim::{Jitter, Overflow, QueueOrder, QuotaHeaders, RetryAfter, Sdk};
-use crate::time::SimDuration;
 use serde::Deserialize;
 use toml::Spanned;
-
-pub(in crate::scenario) type Duration = Spanned<Text<SimDuration>>;
 
 /// `client = { … }`
 #[derive(Debug, Deserialize)]
@@ -184,9 +181,9 @@ pub(super) struct LoadTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct SpanTable {
-    pub(super) from: Duration,
-    pub(super) until: Duration,
+pub(in crate::scenario) struct SpanTable {
+    pub(in crate::scenario) from: Duration,
+    pub(in crate::scenario) until: Duration,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,9 +1,10 @@
 //! Maps over two axes: one a lane, of the first measure, all on one scale of colours.
 
-use super::ramp::{Scale, colour, ink_on};
-use super::{HEAD, LINE, MOST_LANES, groups, heading, kept, measured, names, spaced};
+use super::ramp::{colour, ink_on};
+use super::{HEAD, LINE, MOST_LANES, groups, heading, is_wide, labels, measured, names, spaced};
 use crate::faces::format::figure;
-use crate::faces::svg::paint::{Anchor, Painter, WIDTH, palette};
+use crate::faces::svg::paint::{Anchor, Painter, Point, WIDTH, palette};
+use crate::faces::svg::scale::{Scale, ends};
 use crate::faces::svg::{MARGIN, SMALL};
 use crate::report::{MeasureUnit, SweepReport, SweepValue};
 
@@ -21,8 +22,6 @@ const BELOW: i32 = 108;
 const LABEL: i32 = 200;
 /// The strip that explains the colours.
 const STRIP: (i32, i32) = (620, 30);
-/// Values that differ by this factor or more are coloured by factors.
-const WIDE: f64 = 200.0;
 
 /// The picture, laid out.
 pub struct Layout<'a> {
@@ -129,8 +128,7 @@ impl<'a> Layout<'a> {
             let x = |i: i32| left + width * i / PIECES;
             painter.rect((x(i), top), (x(i + 1), top + height), colour(share));
         }
-        let frame = [(left, top), (left + width, top), (left + width, top + height), (left, top + height), (left, top)];
-        painter.line(&frame, palette::RULE, 2);
+        frame(painter, (left, top), STRIP);
         let unit = self.report.measures[0].unit;
         let text = |share: f64| figure(&self.value(self.scale.at(share)), unit);
         let flat = self.scale.low >= self.scale.high;
@@ -217,16 +215,10 @@ impl<'a> Layout<'a> {
             }
         }
         let bottom = top + height;
-        let frame = [(left, top), (left + width, top), (left + width, bottom), (left, bottom), (left, top)];
-        painter.line(&frame, palette::RULE, 2);
+        frame(painter, (left, top), self.plot);
         let middle = |from: i32, until: i32| (from + until) / 2;
-        let end = left + width + GAP / 2;
-        let texts: Vec<String> = across.values.iter().map(|text| SMALL.clip(text, 220)).collect();
-        let places: Vec<(i32, i32)> =
-            texts.iter().enumerate().map(|(i, text)| kept(middle(x(i), x(i + 1)), SMALL.width(text), end)).collect();
-        for i in spaced(&places, 12) {
-            painter.text((places[i].0, bottom + 34), SMALL, palette::SOFT, Anchor::Middle, &texts[i]);
-        }
+        let values = across.values.iter().enumerate().map(|(i, text)| (middle(x(i), x(i + 1)), text.as_str()));
+        labels(painter, &values.collect::<Vec<_>>(), left + width + GAP / 2, bottom + 34);
         let rows: Vec<(i32, i32)> = (0..ny).map(|j| (-middle(y(j), y(j + 1)), 24)).collect();
         for j in spaced(&rows, 6) {
             let text = SMALL.clip(&up.values[j], LABEL);
@@ -236,6 +228,12 @@ impl<'a> Layout<'a> {
         let centre = (left + width / 2).max(start + SMALL.width(&name) / 2);
         painter.text((centre, bottom + 70), SMALL, palette::INK, Anchor::Middle, &name);
     }
+}
+
+/// A line around what is of some width and height.
+fn frame(painter: &Painter<'_>, (left, top): Point, (width, height): (i32, i32)) {
+    let (right, bottom) = (left + width, top + height);
+    painter.line(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], palette::RULE, 2);
 }
 
 /// A value as it stands in a cell: short.
@@ -268,8 +266,7 @@ fn scale<'a>(report: &'a SweepReport, groups: &[Vec<usize>]) -> Scale {
     let lanes = groups.iter().map(|group| &report.lanes[group[0]]);
     let of_lane =
         |lane: &'a String| (0..report.points.len()).filter_map(move |point| report.value(point, lane, 0)?.number());
-    let ends = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
-    let (low, high) = lanes.flat_map(of_lane).fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    let (low, high) = ends(lanes.flat_map(of_lane));
     let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
-    Scale { low, high, log: low > 0.0 && high / low >= WIDE }
+    Scale { low, high, log: is_wide(low, high) }
 }

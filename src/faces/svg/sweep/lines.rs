@@ -1,9 +1,9 @@
 //! Lines over one axis: a panel a measure, a line a lane.
 
-use super::ramp::Scale;
-use super::{HEAD, LINE, MOST_LANES, groups, heading, kept, measured, names, spaced};
+use super::{HEAD, LINE, MOST_LANES, groups, heading, is_wide, labels, measured, names};
 use crate::faces::svg::paint::{Anchor, Color, Painter, Point, WIDTH, palette};
-use crate::faces::svg::ticks::{label, ticks};
+use crate::faces::svg::scale::{Scale, ends, power};
+use crate::faces::svg::ticks::label;
 use crate::faces::svg::{MARGIN, SMALL};
 use crate::report::{MeasureUnit, SweepReport};
 
@@ -18,8 +18,6 @@ const ABOVE: i32 = 64;
 const BELOW: i32 = 104;
 /// Width of a sample in the legend.
 const SAMPLE: i32 = 72;
-/// Values that differ by this factor or more are drawn by factors.
-const WIDE: f64 = 200.0;
 
 /// Colours of lines: apart for all eyes, of different lightness, at least 3 to 1 on white.
 const COLOURS: [Color; 7] = [
@@ -160,10 +158,7 @@ impl<'a> Panel<'a> {
         let (axis, measure) = (&report.axes[0], &report.measures[m]);
         let evenly: Vec<f64> = (0..axis.values.len()).map(|i| i as f64).collect();
         let xs = axis.numbers.clone().unwrap_or(evenly);
-        let ends = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-        };
-        let (low, high) = ends(&mut xs.iter().copied());
+        let (low, high) = ends(xs.iter().copied());
         let one = |group: &Vec<usize>| {
             let lane = &report.lanes[group[0]];
             let value = |point: usize| report.value(point, lane, m).and_then(|value| value.number());
@@ -172,16 +167,15 @@ impl<'a> Panel<'a> {
             line
         };
         let series: Vec<Vec<(f64, Option<f64>)>> = groups.iter().map(one).collect();
-        let (least, most) = ends(&mut series.iter().flatten().filter_map(|(_, y)| *y));
+        let (least, most) = ends(series.iter().flatten().filter_map(|(_, y)| *y));
         let (least, most) = if least <= most { (least, most) } else { (0.0, 1.0) };
         let (unit, spelt) = match measure.unit {
             MeasureUnit::Nanos => unit_of(most.max(-least)),
             _ => (1.0, ""),
         };
-        let log = least > 0.0 && most / least >= WIDE;
+        let log = is_wide(least, most);
         let y = if log {
-            let power = |value: f64| libm::pow(10.0, value);
-            Scale { low: power(libm::log10(least / unit).floor()) * unit, high: most * 1.25, log }
+            Scale { low: power(libm::log10(least / unit).floor() as i32) * unit, high: most * 1.25, log }
         } else {
             let high = if most > 0.0 { most * 1.06 } else { least.abs().max(1.0) };
             Scale { low: least.min(0.0), high, log }
@@ -194,19 +188,13 @@ impl<'a> Panel<'a> {
     }
 
     fn at(&self, x: f64, y: f64) -> Point {
-        let (left, right) = self.span;
-        let along = |from: i32, until: i32, share: f64| from + (f64::from(until - from) * share).round() as i32;
-        (along(left, right, self.x.share(x)), along(self.top + PLOT, self.top, self.y.share(y)))
+        (self.x.place(x, self.span), self.y.place(y, (self.top + PLOT, self.top)))
     }
 
     /// Values that are labelled upright.
     fn levels(&self) -> Vec<f64> {
-        let (low, high) = (self.y.low / self.unit, self.y.high / self.unit);
-        if !self.y.log {
-            return ticks((low, high), 7).into_iter().map(|value| value * self.unit).collect();
-        }
-        let (from, until) = (libm::log10(low).round() as i32, libm::log10(high).floor() as i32);
-        (from..=until).map(|power| libm::pow(10.0, f64::from(power)) * self.unit).collect()
+        let scale = Scale { low: self.y.low / self.unit, high: self.y.high / self.unit, ..self.y };
+        scale.labels(7).into_iter().map(|value| value * self.unit).collect()
     }
 
     fn draw(&self, painter: &Painter<'_>) {
@@ -252,19 +240,13 @@ impl<'a> Panel<'a> {
     /// The values along the axis, as many as there is room for.
     fn axis(&self, painter: &Painter<'_>) {
         let (axis, bottom) = (&self.report.axes[0], self.top + PLOT);
-        let mut labels: Vec<(i32, &str)> =
-            self.xs.iter().zip(&axis.values).map(|(x, text)| (self.at(*x, self.y.low).0, text.as_str())).collect();
-        labels.sort_by_key(|(x, _)| *x);
-        let end = self.span.1 + 30 + GAP / 2;
-        let clipped: Vec<String> = labels.iter().map(|(_, text)| SMALL.clip(text, 220)).collect();
-        let places: Vec<(i32, i32)> =
-            labels.iter().zip(&clipped).map(|((x, _), text)| kept(*x, SMALL.width(text), end)).collect();
-        for (x, _) in &labels {
+        let mut values: Vec<(i32, &str)> =
+            self.xs.iter().zip(&axis.values).map(|(x, text)| (self.x.place(*x, self.span), text.as_str())).collect();
+        values.sort_by_key(|(x, _)| *x);
+        for (x, _) in &values {
             painter.line(&[(*x, bottom), (*x, bottom + 8)], palette::RULE, 2);
         }
-        for i in spaced(&places, 12) {
-            painter.text((places[i].0, bottom + 36), SMALL, palette::SOFT, Anchor::Middle, &clipped[i]);
-        }
+        labels(painter, &values, self.span.1 + 30 + GAP / 2, bottom + 36);
         let scale = if self.x.log { ", log scale" } else { "" };
         let (left, right) = self.span;
         let name = SMALL.clip(&format!("{}{scale}", axis.path), right - left + NUMBERS);

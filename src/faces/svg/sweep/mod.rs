@@ -16,6 +16,8 @@ const HEAD: Font = Font::bold(28);
 const LINE: i32 = 34;
 /// Lanes drawn.
 const MOST_LANES: usize = 40;
+/// Values that differ by this factor or more are drawn by factors.
+const WIDE: f64 = 200.0;
 
 /// Draws the figures of a sweep over one or two axes.
 #[must_use]
@@ -131,9 +133,22 @@ fn cmp(a: &SweepValue, b: &SweepValue) -> std::cmp::Ordering {
     a.number().unwrap_or(0.0).total_cmp(&b.number().unwrap_or(0.0))
 }
 
-/// Where a label of some width around a place is, kept left of an end; and its width.
-fn kept(place: i32, width: i32, end: i32) -> (i32, i32) {
-    (place.min(end - width / 2), width)
+/// Whether values from the least to the most are drawn by factors.
+fn is_wide(least: f64, most: f64) -> bool {
+    least > 0.0 && most / least >= WIDE
+}
+
+/// Labels around their places, as many as there is room for, kept left of an end.
+fn labels(painter: &Painter<'_>, values: &[(i32, &str)], end: i32, baseline: i32) {
+    let texts: Vec<String> = values.iter().map(|(_, text)| SMALL.clip(text, 220)).collect();
+    let kept = |((x, _), text): (&(i32, &str), &String)| {
+        let width = SMALL.width(text);
+        ((*x).min(end - width / 2), width)
+    };
+    let places: Vec<(i32, i32)> = values.iter().zip(&texts).map(kept).collect();
+    for i in spaced(&places, 12) {
+        painter.text((places[i].0, baseline), SMALL, palette::SOFT, Anchor::Middle, &texts[i]);
+    }
 }
 
 /// Which of some labels are drawn so that none touches the next: the first, the last, and what fits

@@ -31,34 +31,6 @@ pub fn ink_on(ground: Color) -> Color {
     if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) { Color(0, 0, 0) } else { Color(0xFF, 0xFF, 0xFF) }
 }
 
-/// Numbers between two ends, in equal steps or equal factors.
-#[derive(Clone, Copy, Debug)]
-pub struct Scale {
-    /// The least.
-    pub low: f64,
-    /// The most.
-    pub high: f64,
-    /// Whether equal lengths are equal factors.
-    pub log: bool,
-}
-
-impl Scale {
-    /// How far on the way from the least to the most, 0 to 1.
-    pub fn share(self, value: f64) -> f64 {
-        let place = |value: f64| if self.log { libm::log10(value.max(f64::MIN_POSITIVE)) } else { value };
-        let (low, high) = (place(self.low), place(self.high));
-        if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
-    }
-
-    /// What is at a share of the way.
-    pub fn at(self, share: f64) -> f64 {
-        match self.log {
-            true => self.low * libm::pow(self.high / self.low, share),
-            false => self.low + (self.high - self.low) * share,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,15 +41,5 @@ mod tests {
         let all: Vec<u32> = (0..=100).map(|i| light(colour(f64::from(i) / 100.0))).collect();
         assert!(all.windows(2).all(|pair| pair[0] > pair[1]));
         assert_eq!((ink_on(colour(0.0)).0, ink_on(colour(1.0)).0), (0, 0xFF));
-    }
-
-    #[test]
-    fn shares_go_there_and_back() {
-        for scale in [Scale { low: 1.0, high: 1000.0, log: true }, Scale { low: 0.0, high: 8.0, log: false }] {
-            for share in [0.0, 0.25, 0.5, 1.0] {
-                assert!((scale.share(scale.at(share)) - share).abs() < 1e-9);
-            }
-        }
-        assert!((Scale { low: 1.0, high: 1000.0, log: true }.share(10.0) - 1.0 / 3.0).abs() < 1e-9);
     }
 }
