@@ -253,9 +253,8 @@ impl<A: Algorithm> Keyed<A> {
     /// Brings what these keys need into the cache: loads that do not wait for each other.
     fn prefetch(&self, keys: &[KeyId]) {
         let mut seen = 0;
-        // Neighbours of the same key need it once.
-        for run in keys.chunk_by(|a, b| a == b) {
-            if let Some(state) = self.states.get(run[0].index()) {
+        for key in keys {
+            if let Some(state) = self.states.get(key.index()) {
                 seen ^= self.algorithm.prefetch(state);
             }
         }

@@ -19,7 +19,7 @@ pub struct Stamps {
 
 impl Stamps {
     /// The older ones in order.
-    fn older(&self) -> impl DoubleEndedIterator<Item = i64> {
+    fn older(&self) -> impl Iterator<Item = i64> {
         let (wrapped, straight) = self.older.split_at(self.oldest as usize);
         straight.iter().chain(wrapped).copied()
     }
