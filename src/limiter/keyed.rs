@@ -245,9 +245,9 @@ impl<A: Algorithm> Keyed<A> {
     }
 
     #[cold]
-    fn grow<'a>(states: &'a mut Vec<A::State>, algorithm: &A, key: KeyId, at: SimTime) -> &'a mut A::State {
+    fn grow<'a>(states: &'a mut Vec<A::State>, algorithm: &A, key: KeyId, at: SimTime) -> &'a mut [A::State] {
         states.resize_with(key.index() + 1, || algorithm.initial(at));
-        &mut states[key.index()]
+        states
     }
 
     /// Brings what these keys need into the cache: loads that do not wait for each other.
@@ -259,6 +259,40 @@ impl<A: Algorithm> Keyed<A> {
             }
         }
         std::hint::black_box(seen);
+    }
+
+    /// Decides up to 64 rows of a batch, from row `first` on; with `UNIT`, which is usual, each costs one.
+    #[inline(always)]
+    fn decide_chunk<const UNIT: bool>(
+        &mut self,
+        tick: &mut A::Tick,
+        first: usize,
+        rows: Rows<'_>,
+        verdicts: &mut Verdicts,
+    ) where
+        A: Clone,
+    {
+        // Parameters that no state can lie over stay in registers.
+        let algorithm = self.algorithm.clone();
+        let mut states = &mut self.states[..];
+        let mut word = 0;
+        // Every wait is written, and kept if it is one: that is hard to foretell.
+        let (mut waits, mut delayed) = ([(0, 0); 64], 0);
+        for (i, ((at, key), cost)) in rows.at.iter().zip(rows.key).zip(rows.cost).enumerate() {
+            if key.index() >= states.len() {
+                states = Self::grow(&mut self.states, &algorithm, *key, *at);
+            }
+            algorithm.tick(tick, *at);
+            let cost = if UNIT { 1 } else { *cost };
+            let (admitted, wait) = algorithm.settle(&mut states[key.index()], tick, *at, cost);
+            word |= u64::from(admitted) << i;
+            if A::DELAYS {
+                waits[delayed] = ((first + i) as u32, wait);
+                delayed += usize::from(wait > 0);
+            }
+        }
+        verdicts.admitted.push_word(word, rows.at.len());
+        verdicts.waits.extend_from_slice(&waits[..delayed]);
     }
 
     /// Reads a key's state, or that of a new key.
@@ -281,24 +315,12 @@ impl<A: Algorithm + Clone + Send + 'static> Limiter for Keyed<A> {
             if far {
                 self.prefetch(key);
             }
-            let mut word = 0;
-            // Every wait is written, and kept if it is one: that is hard to foretell.
-            let (mut waits, mut delayed) = ([(0, 0); 64], 0);
-            for (i, ((at, key), cost)) in at.iter().zip(key).zip(cost).enumerate() {
-                let state = match self.states.get_mut(key.index()) {
-                    Some(state) => state,
-                    None => Self::grow(&mut self.states, &self.algorithm, *key, *at),
-                };
-                self.algorithm.tick(&mut tick, *at);
-                let (admitted, wait) = self.algorithm.settle(state, &tick, *at, *cost);
-                word |= u64::from(admitted) << i;
-                if A::DELAYS {
-                    waits[delayed] = ((chunk * 64 + i) as u32, wait);
-                    delayed += usize::from(wait > 0);
-                }
+            let (first, rows) = (64 * chunk, Rows { at, key, cost });
+            if cost.iter().fold(0, |other, cost| other | (cost ^ 1)) == 0 {
+                self.decide_chunk::<true>(&mut tick, first, rows, verdicts);
+            } else {
+                self.decide_chunk::<false>(&mut tick, first, rows, verdicts);
             }
-            verdicts.admitted.push_word(word, at.len());
-            verdicts.waits.extend_from_slice(&waits[..delayed]);
         }
     }
 

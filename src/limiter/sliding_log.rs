@@ -6,8 +6,8 @@
 //!
 //! # State
 //! Where every cost is one, 32 bytes a key that hold one entry, and 8 bytes a place for older ones; else
-//! 64 bytes that hold two, and 16 a place beyond. The number of places doubles on demand, no further than
-//! the limit where every cost is one; what has left makes place before.
+//! 64 bytes that hold two, and 16 a place beyond. There are four places or twice as many, on demand, and so
+//! on, but no more than the limit has units where every cost is one; what has left makes place before.
 //!
 //! # Worst case
 //! `limit * ceil(T / window)` units in any half-open span T: never more than the limit in a window,

@@ -42,10 +42,10 @@ impl Stamps {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, most: u64) {
-        let places = (2 * self.older.len()).max(2);
         // A limit of so many units needs one place less for older entries; debt needs more than the limit.
         let enough = usize::try_from(most.saturating_sub(1)).unwrap_or(usize::MAX);
-        let places = if self.older.len() < enough { places.min(enough) } else { places };
+        let twice = (2 * self.older.len()).max(4);
+        let places = if self.older.len() < enough && enough <= twice + twice / 4 { enough } else { twice };
         assert!(places <= 1 << 31, "2^31 entries of one key take more memory than there is");
         let entries: Vec<i64> = self.older().collect();
         self.arrange(places, &entries);
@@ -144,7 +144,6 @@ impl Entries for Stamps {
 
     #[inline(always)]
     fn settle(&mut self, at: i64, cost: u64, span: Span) -> Option<bool> {
-        let next = self.after(self.oldest);
         let places = self.older.len() as u64 + 1;
         let Some(oldest) = self.older.get_mut(self.oldest as usize) else {
             let plain = (cost == 1) & (span.units > 0) & (self.newest <= span.gone(at));
@@ -159,12 +158,13 @@ impl Entries for Stamps {
         // Whether the oldest has left is hard to foretell: no branch on it. What would need another place
         // is rare; a number that the compiler cannot look through keeps it from asking for either half.
         let lives = *oldest > span.gone(at);
-        if black_box(select_unpredictable(lives, span.units - places, 0)) != 0 {
+        if black_box(u64::from(lives) * (span.units - places)) != 0 {
             return None;
         }
         *oldest = select_unpredictable(lives, *oldest, self.newest);
-        self.oldest = select_unpredictable(lives, self.oldest, next);
         self.newest = select_unpredictable(lives, self.newest, at);
+        let next = self.oldest + u32::from(!lives);
+        self.oldest = select_unpredictable(u64::from(next) + 1 == places, 0, next);
         Some(!lives)
     }
 
