@@ -47,21 +47,21 @@ impl Stamps {
         let twice = (2 * self.older.len()).max(4);
         let places = if self.older.len() < enough && enough <= twice + twice / 4 { enough } else { twice };
         assert!(places <= 1 << 31, "2^31 entries of one key take more memory than there is");
-        let entries: Vec<i64> = self.older().collect();
-        self.arrange(places, &entries);
+        (self.older, self.oldest) = (Self::arranged(places, self.older.len(), self.older()), 0);
     }
 
-    /// Older entries in so many places, in order, those of no use first.
-    fn arrange(&mut self, places: usize, entries: &[i64]) {
-        let mut older = vec![NONE; places - entries.len()];
+    /// So many older entries in so many places, in order, after those of no use.
+    fn arranged(places: usize, count: usize, entries: impl Iterator<Item = i64>) -> Box<[i64]> {
+        let mut older = Vec::with_capacity(places);
+        older.resize(places - count, NONE);
         older.extend(entries);
-        (self.older, self.oldest) = (older.into(), 0);
+        older.into()
     }
 
     /// Replaces all entries.
     fn replace(&mut self, mut entries: Vec<i64>) {
         self.newest = entries.pop().unwrap_or(NONE);
-        self.arrange(self.older.len(), &entries);
+        (self.older, self.oldest) = (Self::arranged(self.older.len(), entries.len(), entries.into_iter()), 0);
     }
 }
 
