@@ -279,19 +279,24 @@ impl<A: Algorithm> Keyed<A> {
         // Every wait is written, and kept if it is one: that is hard to foretell.
         let (mut waits, mut delayed) = ([(0, 0); 64], 0);
         for (i, ((at, key), cost)) in rows.at.iter().zip(rows.key).zip(rows.cost).enumerate() {
-            if key.index() >= states.len() {
-                states = Self::grow(&mut self.states, &algorithm, *key, *at);
-            }
+            let state = match states.get_mut(key.index()) {
+                Some(state) => state,
+                None => {
+                    states = Self::grow(&mut self.states, &algorithm, *key, *at);
+                    &mut states[key.index()]
+                }
+            };
             algorithm.tick(tick, *at);
             let cost = if UNIT { 1 } else { *cost };
-            let (admitted, wait) = algorithm.settle(&mut states[key.index()], tick, *at, cost);
-            word |= u64::from(admitted) << i;
+            let (admitted, wait) = algorithm.settle(state, tick, *at, cost);
+            word = word << 1 | u64::from(admitted);
             if A::DELAYS {
                 waits[delayed] = ((first + i) as u32, wait);
                 delayed += usize::from(wait > 0);
             }
         }
-        verdicts.admitted.push_word(word, rows.at.len());
+        // The first row's bit came first: it is the highest of so many.
+        verdicts.admitted.push_word(word.reverse_bits() >> (64 - rows.at.len()), rows.at.len());
         verdicts.waits.extend_from_slice(&waits[..delayed]);
     }
 

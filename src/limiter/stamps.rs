@@ -1,7 +1,7 @@
 //! What a sliding log keeps where every attempt costs one unit: an instant each.
 
 use super::entries::{Entries, Span};
-use std::hint::{black_box, select_unpredictable};
+use std::hint::select_unpredictable;
 
 /// No entry: before every instant.
 const NONE: i64 = i64::MIN;
@@ -152,15 +152,13 @@ impl Entries for Stamps {
                 true
             });
         };
-        if cost != 1 || places > span.units || at < self.newest {
+        // Whether the oldest has left is hard to foretell: no branch on it. With all places of use it
+        // may live, but it never lies ahead of what is asked now; else its living asks for more places.
+        let verge = select_unpredictable(places == span.units, at, span.gone(at));
+        if cost != 1 || places > span.units || at < self.newest || *oldest > verge {
             return None;
         }
-        // Whether the oldest has left is hard to foretell: no branch on it. What would need another place
-        // is rare; a number that the compiler cannot look through keeps it from asking for either half.
         let lives = *oldest > span.gone(at);
-        if black_box(u64::from(lives) * (span.units - places)) != 0 {
-            return None;
-        }
         *oldest = select_unpredictable(lives, *oldest, self.newest);
         self.newest = select_unpredictable(lives, self.newest, at);
         let next = self.oldest + u32::from(!lives);
