@@ -9,7 +9,7 @@ use governor::clock::FakeRelativeClock;
 use governor::{Quota, RateLimiter};
 use rand::Rng;
 use rand_distr::{Distribution, Exp1, Zipf};
-use rlsim::limiter::{KeyId, LimiterSpec, Rows, Verdicts, Workload};
+use rlsim::limiter::{Costs, KeyId, LimiterSpec, Rows, Verdicts, Workload};
 use rlsim::rng::stream;
 use rlsim::scenario::{Plan, ScenarioSource};
 use rlsim::time::SimTime;
@@ -47,7 +47,6 @@ const KEYS: [u64; 3] = [10_000, 100_000, 1_000_000];
 struct Arrivals {
     at: Vec<SimTime>,
     key: Vec<KeyId>,
-    cost: Vec<u64>,
     last: SimTime,
 }
 
@@ -64,7 +63,7 @@ impl Arrivals {
         };
         let at: Vec<SimTime> = (0..ARRIVALS).map(|_| next()).collect();
         let last = at[ARRIVALS - 1];
-        Self { at, key: vec![KeyId(0); ARRIVALS], cost: vec![1; ARRIVALS], last }
+        Self { at, key: vec![KeyId(0); ARRIVALS], last }
     }
 
     /// Arrivals of many keys, Zipf 1.0, numbered by first appearance, 30 microseconds apart.
@@ -84,7 +83,7 @@ impl Arrivals {
             times.push(SimTime::from_nanos(at));
             keyed.push(KeyId(*number));
         }
-        Self { at: times, key: keyed, cost: vec![1; 3 * ARRIVALS], last: SimTime::from_nanos(at) }
+        Self { at: times, key: keyed, last: SimTime::from_nanos(at) }
     }
 
     /// The same with the rows of each batch grouped by key, as a run of many keys takes them.
@@ -94,14 +93,12 @@ impl Arrivals {
         Self {
             at: rows.iter().map(|row| self.at[*row]).collect(),
             key: rows.iter().map(|row| self.key[*row]).collect(),
-            cost: rows.iter().map(|row| self.cost[*row]).collect(),
             last: self.last,
         }
     }
 
     fn batches(&self) -> impl Iterator<Item = Rows<'_>> {
-        let columns = self.at.chunks(BATCH).zip(self.key.chunks(BATCH)).zip(self.cost.chunks(BATCH));
-        columns.map(|((at, key), cost)| Rows { at, key, cost })
+        self.at.chunks(BATCH).zip(self.key.chunks(BATCH)).map(|(at, key)| Rows { at, key, cost: Costs::One })
     }
 }
 

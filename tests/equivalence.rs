@@ -3,7 +3,7 @@
 use crate::limiters::{any_limiter, at, attempts, ns, scale};
 use proptest::prelude::*;
 use rlsim::limiter::{
-    Backwards, Compare, GcraSpec, Initial, KeyId, LeakyBucketSpec, LeakyMode, LimiterSpec, Refill, Rows,
+    Backwards, Compare, Costs, GcraSpec, Initial, KeyId, LeakyBucketSpec, LeakyMode, LimiterSpec, Refill, Rows,
     TokenBucketSpec, Verdicts, Workload,
 };
 use rlsim::quota::Rate;
@@ -111,30 +111,30 @@ proptest! {
     /// A batch is its rows one by one, in any order of time, and leaves the same memory.
     #[test]
     fn a_batch_is_its_rows_one_by_one(
-        (spec, rows) in any_limiter().prop_flat_map(|spec| {
+        (spec, rows, costs) in any_limiter().prop_flat_map(|spec| {
             let gap = scale(&spec);
             let moves = prop_oneof![4 => Just(0), 8 => 0..=gap / 4 + 1, 2 => 0..=2 * gap, 1 => -gap..=0];
-            let row = (moves, prop_oneof![8 => Just(1_u64), 1 => Just(0)], 0..3_u32);
-            (Just(spec), prop::collection::vec(row, 1..200))
+            let cost = prop_oneof![Just(1_u64), Just(0)];
+            (Just(spec), prop::collection::vec((moves, 0..3_u32), 1..200), prop::option::of(prop::collection::vec(cost, 200)))
         })
     ) {
         let reach = 500 * scale(&spec);
         let workload = Workload { unit_cost: true, times: (at(-reach), at(reach)), debt: false };
         let (mut together, mut apart) = (spec.build(&workload), spec.build(&workload));
         let mut now = 0;
-        let instants: Vec<_> = rows.iter().map(|(moves, ..)| { now += moves; at(now) }).collect();
+        let instants: Vec<_> = rows.iter().map(|(moves, _)| { now += moves; at(now) }).collect();
         // New keys are numbered by first appearance.
         let mut seen = Vec::new();
-        let keys: Vec<_> = rows.iter().map(|(.., key)| {
+        let keys: Vec<_> = rows.iter().map(|(_, key)| {
             let place = seen.iter().position(|known| known == key).unwrap_or(seen.len());
             if place == seen.len() { seen.push(*key) }
             KeyId(place as u32)
         }).collect();
-        let costs: Vec<_> = rows.iter().map(|(_, cost, _)| *cost).collect();
         let (mut verdicts, mut expected) = (Verdicts::default(), Verdicts::default());
-        together.decide_batch(Rows { at: &instants, key: &keys, cost: &costs }, &mut verdicts);
-        for ((when, key), cost) in instants.iter().zip(&keys).zip(&costs) {
-            expected.push(apart.decide(*key, *when, *cost));
+        let cost = costs.as_ref().map_or(Costs::One, |costs| Costs::Each(&costs[..rows.len()]));
+        together.decide_batch(Rows { at: &instants, key: &keys, cost }, &mut verdicts);
+        for (row, (when, key)) in instants.iter().zip(&keys).enumerate() {
+            expected.push(apart.decide(*key, *when, costs.as_ref().map_or(1, |costs| costs[row])));
         }
         prop_assert_eq!(verdicts, expected);
         prop_assert_eq!(together.size(), apart.size());

@@ -4,7 +4,7 @@
 //! the order fixed window, sliding log, token bucket, sliding counter.
 
 use crate::simulate::plan;
-use rlsim::limiter::{KeyId, LimiterSpec, Rows, Verdicts, Workload};
+use rlsim::limiter::{Costs, KeyId, LimiterSpec, Rows, Verdicts, Workload};
 use rlsim::record::{Room, Stream, peak_window};
 use rlsim::sim::Step;
 use rlsim::time::{SimDuration, SimTime};
@@ -116,7 +116,7 @@ impl Arrivals {
         let mut verdicts = Verdicts::default();
         let chunks = self.at.chunks(1000).zip(self.key.chunks(1000)).zip(self.cost.chunks(1000));
         let refused = chunks.map(|((at, key), cost)| {
-            limiter.decide_batch(Rows { at, key, cost }, &mut verdicts);
+            limiter.decide_batch(Rows { at, key, cost: Costs::Each(cost) }, &mut verdicts);
             at.len() - verdicts.admitted.ones().count()
         });
         refused.sum()

@@ -3,7 +3,7 @@
 use crate::limiters::{Attempt, any_limiter, at, attempts, limiter_and_attempts, scale};
 use crate::oracle::Oracle;
 use proptest::prelude::*;
-use rlsim::limiter::{KeyId, LimiterSpec, Rows, Verdicts, Workload};
+use rlsim::limiter::{Costs, KeyId, LimiterSpec, Rows, Verdicts, Workload};
 
 const KEY: KeyId = KeyId(0);
 
@@ -69,7 +69,7 @@ proptest! {
         let times: Vec<_> = rows.iter().map(|r| at(r.0)).collect();
         let costs: Vec<u64> = rows.iter().map(|r| r.2).collect();
         let mut verdicts = Verdicts::default();
-        spec.build(&Workload::UNKNOWN).decide_batch(Rows { at: &times, key: &ids, cost: &costs }, &mut verdicts);
+        spec.build(&Workload::UNKNOWN).decide_batch(Rows { at: &times, key: &ids, cost: Costs::Each(&costs) }, &mut verdicts);
         prop_assert_eq!(verdicts, expected);
     }
 }

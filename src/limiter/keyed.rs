@@ -17,6 +17,15 @@ impl KeyId {
     }
 }
 
+/// What some attempts cost.
+#[derive(Clone, Copy, Debug)]
+pub enum Costs<'a> {
+    /// One unit each.
+    One,
+    /// So many units each.
+    Each(&'a [u64]),
+}
+
 /// Attempts in order of time, as columns of equal length.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
@@ -25,7 +34,7 @@ pub struct Rows<'a> {
     /// Its key; new keys are numbered in order of appearance.
     pub key: &'a [KeyId],
     /// Units it takes.
-    pub cost: &'a [u64],
+    pub cost: Costs<'a>,
 }
 
 /// A column of bits.
@@ -261,13 +270,14 @@ impl<A: Algorithm> Keyed<A> {
         std::hint::black_box(seen);
     }
 
-    /// Decides up to 64 rows of a batch, from row `first` on; with `UNIT`, which is usual, each costs one.
+    /// Decides up to 64 rows of a batch, from row `first` on.
     #[inline(always)]
-    fn decide_chunk<const UNIT: bool>(
+    fn decide_chunk(
         &mut self,
         tick: &mut A::Tick,
         first: usize,
-        rows: Rows<'_>,
+        (at, key): (&[SimTime], &[KeyId]),
+        costs: impl Iterator<Item = u64>,
         verdicts: &mut Verdicts,
     ) where
         A: Clone,
@@ -278,7 +288,7 @@ impl<A: Algorithm> Keyed<A> {
         let mut word = 0;
         // Every wait is written, and kept if it is one: that is hard to foretell.
         let (mut waits, mut delayed) = ([(0, 0); 64], 0);
-        for (i, ((at, key), cost)) in rows.at.iter().zip(rows.key).zip(rows.cost).enumerate() {
+        for (i, ((at, key), cost)) in at.iter().zip(key).zip(costs).enumerate() {
             let state = match states.get_mut(key.index()) {
                 Some(state) => state,
                 None => {
@@ -287,7 +297,6 @@ impl<A: Algorithm> Keyed<A> {
                 }
             };
             algorithm.tick(tick, *at);
-            let cost = if UNIT { 1 } else { *cost };
             let (admitted, wait) = algorithm.settle(state, tick, *at, cost);
             word = word << 1 | u64::from(admitted);
             if A::DELAYS {
@@ -296,7 +305,7 @@ impl<A: Algorithm> Keyed<A> {
             }
         }
         // The first row's bit came first: it is the highest of so many.
-        verdicts.admitted.push_word(word.reverse_bits() >> (64 - rows.at.len()), rows.at.len());
+        verdicts.admitted.push_word(word.reverse_bits() >> (64 - at.len()), at.len());
         verdicts.waits.extend_from_slice(&waits[..delayed]);
     }
 
@@ -311,20 +320,22 @@ impl<A: Algorithm> Keyed<A> {
 
 impl<A: Algorithm + Clone + Send + 'static> Limiter for Keyed<A> {
     fn decide_batch(&mut self, rows: Rows<'_>, verdicts: &mut Verdicts) {
-        assert!(rows.key.len() == rows.at.len() && rows.cost.len() == rows.at.len(), "columns of equal length");
+        let Rows { at, key, cost } = rows;
+        let costs = if let Costs::Each(costs) = cost { costs.len() } else { at.len() };
+        assert!(key.len() == at.len() && costs == at.len(), "columns of equal length");
         verdicts.clear();
-        let columns = rows.at.chunks(64).zip(rows.key.chunks(64)).zip(rows.cost.chunks(64));
         let mut tick = A::Tick::default();
         let far = size_of_val(&*self.states) > NEAR;
-        for (chunk, ((at, key), cost)) in columns.enumerate() {
+        for (chunk, columns) in at.chunks(64).zip(key.chunks(64)).enumerate() {
             if far {
-                self.prefetch(key);
+                self.prefetch(columns.1);
             }
-            let (first, rows) = (64 * chunk, Rows { at, key, cost });
-            if cost.iter().fold(0, |other, cost| other | (cost ^ 1)) == 0 {
-                self.decide_chunk::<true>(&mut tick, first, rows, verdicts);
-            } else {
-                self.decide_chunk::<false>(&mut tick, first, rows, verdicts);
+            let first = 64 * chunk;
+            match cost {
+                Costs::One => self.decide_chunk(&mut tick, first, columns, std::iter::repeat(1), verdicts),
+                Costs::Each(costs) => {
+                    self.decide_chunk(&mut tick, first, columns, costs[first..].iter().copied(), verdicts);
+                }
             }
         }
     }

@@ -30,7 +30,7 @@ pub use drain::Fill;
 pub use entries::{Entries, Span};
 pub use fixed_window::{FixedWindow, FixedWindowSpec, WindowAnchor};
 pub use gcra::{Gcra, GcraSpec};
-pub use keyed::{Bits, KeyId, Keyed, Limiter, Rows, Snapshot, StateSize, Verdicts};
+pub use keyed::{Bits, Costs, KeyId, Keyed, Limiter, Rows, Snapshot, StateSize, Verdicts};
 pub use leaky_bucket::{LeakyBucketSpec, LeakyMeter, LeakyMode, LeakyQueue};
 pub use part::Part;
 pub use rewound::RewoundBucket;

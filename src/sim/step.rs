@@ -1,7 +1,7 @@
 //! One batch of arrivals and what every lane shares of it.
 
 use crate::error::Error;
-use crate::limiter::KeyId;
+use crate::limiter::{Costs, KeyId};
 use crate::rng::mix;
 use crate::time::SimTime;
 use crate::traffic::{Batch, Traffic, stable_hash};
@@ -14,6 +14,8 @@ pub const TOTAL_COST_MAX: u64 = i64::MAX as u64;
 pub struct Step {
     /// The arrivals.
     pub batch: Batch,
+    /// Whether each is known to take one unit.
+    pub unit_cost: bool,
     /// For each row, the hash of (sequence, time, key bytes, cost, denied).
     pub denied_hash: Vec<u64>,
     /// For each row, the hash of (sequence, time, key bytes, cost, allowed).
@@ -76,6 +78,11 @@ impl Grouped {
 }
 
 impl Step {
+    /// Costs of its rows in any order, as a limiter takes them.
+    pub(super) const fn costs<'a>(&self, each: &'a [u64]) -> Costs<'a> {
+        if self.unit_cost { Costs::One } else { Costs::Each(each) }
+    }
+
     /// The rows grouped by the keys of a column, where that pays.
     #[must_use]
     pub fn grouped(&self, column: usize) -> Option<&Grouped> {
@@ -101,6 +108,7 @@ impl<'a> Feeder<'a> {
     /// Replaces the step by the next arrivals.
     pub fn fill(&mut self, step: &mut Step, max: usize) -> Result<(), Error> {
         self.traffic.fill(&mut step.batch, max)?;
+        step.unit_cost = step.batch.cost.iter().all(|cost| *cost == 1);
         for (row, cost) in step.batch.cost.iter().enumerate() {
             self.total_cost = self.total_cost.checked_add(*cost).filter(|total| *total <= TOTAL_COST_MAX).ok_or_else(
                 || Error::Range {

@@ -236,12 +236,12 @@ impl Lane {
             return self.decide_tapped(batch, tap);
         }
         if !matches!(self.ids, Ids::Same) {
-            return self.decide_subject(batch);
+            return self.decide_subject(step);
         }
-        let (key, cost) = (&batch.keys[self.plan.column], &batch.cost);
+        let (key, cost) = (&batch.keys[self.plan.column], step.costs(&batch.cost));
         let Some(tick) = self.plan.clock_resolution else {
             if let Some(grouped) = step.grouped(self.plan.column) {
-                return self.decide_grouped(grouped);
+                return self.decide_grouped(step, grouped);
             }
             return self.limiter.decide_batch(Rows { at: &batch.at, key, cost }, &mut self.verdicts);
         };
@@ -258,10 +258,10 @@ impl Lane {
     }
 
     /// Decides key by key, and puts the verdicts in the order of the rows.
-    fn decide_grouped(&mut self, grouped: &Grouped) {
+    fn decide_grouped(&mut self, step: &Step, grouped: &Grouped) {
         let Self { scratch, verdicts, limiter, .. } = self;
         let (row, count) = (&grouped.row, grouped.row.len());
-        let rows = Rows { at: &grouped.at, key: &grouped.key, cost: &grouped.cost };
+        let rows = Rows { at: &grouped.at, key: &grouped.key, cost: step.costs(&grouped.cost) };
         limiter.decide_batch(rows, &mut scratch.verdicts);
         verdicts.admitted.fill_zero(count);
         for i in scratch.verdicts.admitted.ones() {
@@ -291,7 +291,8 @@ impl Lane {
     }
 
     /// Decides the rows that are subject to the limiter and lets the others through.
-    fn decide_subject(&mut self, batch: &Batch) {
+    fn decide_subject(&mut self, step: &Step) {
+        let batch = &step.batch;
         let Self { plan, scratch, ids, verdicts, limiter, .. } = self;
         let Scratch { at, cost, key, row, verdicts: subject, .. } = scratch;
         at.clear();
@@ -310,7 +311,7 @@ impl Lane {
             key.push(ids.id(batch.keys[plan.column][i], batch.at[i]).0);
             row.push(i as u32);
         }
-        limiter.decide_batch(Rows { at, key, cost }, subject);
+        limiter.decide_batch(Rows { at, key, cost: step.costs(cost) }, subject);
         for i in subject.admitted.ones() {
             verdicts.admitted.set(row[i] as usize);
         }
