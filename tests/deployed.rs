@@ -1,7 +1,6 @@
 //! Deployments attain their proven worst cases, and never pass them.
 
-use crate::simulate::{plan, try_plan};
-use proptest::prelude::*;
+use crate::simulate::plan;
 use rlsim::report::{LaneReport, Report};
 use rlsim::runner::{Extras, run};
 use rlsim::sim::Options;
@@ -56,7 +55,7 @@ impl Steered {
 }
 
 /// A lane whose replicas are visited in this way.
-fn steered(visits: &[(u64, u32, u64)], replicas: u32, head: &str, lane: &str, tail: &str) -> LaneReport {
+pub fn steered(visits: &[(u64, u32, u64)], replicas: u32, head: &str, lane: &str, tail: &str) -> LaneReport {
     let trace = Steered::new(visits, replicas);
     only(&format!("start = \"1970-01-01T00:00:00Z\"\n{head}\n{}[[lane]]\n{lane}\n{tail}\n", trace.traffic()))
 }
@@ -68,7 +67,8 @@ fn units(lane: &LaneReport) -> u64 {
     lane.cost_admitted
 }
 
-fn peak(lane: &LaneReport) -> (u64, Option<u128>) {
+/// The peak and its bound.
+pub fn peak(lane: &LaneReport) -> (u64, Option<u128>) {
     let peak = lane.peak.as_ref().expect("a limit");
     (peak.units, peak.bound)
 }
@@ -503,135 +503,5 @@ fn a_store_without_a_round_trip_is_the_limiter_itself() {
         assert_eq!(report.lanes[0].fingerprint, report.lanes[1].fingerprint, "{algorithm}");
         assert_eq!(report.lanes[1].same_as.as_deref(), Some(report.lanes[0].name.as_str()));
         assert_eq!(report.lanes[0].peak.as_ref().map(|p| p.units), report.lanes[1].peak.as_ref().map(|p| p.units));
-    }
-}
-
-/// A deployment of a lane, as a scenario has it, with what it can be asked of.
-fn deployment() -> impl Strategy<Value = String> {
-    let routing = prop_oneof![Just("\"round-robin\""), Just("\"random\""), Just("\"hash\""), Just("\"least\""),];
-    let round_trip = prop_oneof![Just("\"0s\""), Just("\"30ms\""), Just("{ exponential = \"40ms\" }")];
-    let operation = prop_oneof![Just("script"), Just("incr"), Just("get-incr"), Just("get-set")];
-    let on_failure = prop_oneof![
-        Just("\"open\""),
-        Just("\"closed\""),
-        Just("\"local\", fallback-share = \"full\""),
-        Just("{ safe-rate = \"3/1s\" }")
-    ];
-    let more = prop_oneof![
-        Just(""),
-        Just(", breaker = { failures = 2, probe = \"300ms\" }"),
-        Just(", store = { capacity = \"60/1s\" }"),
-        Just(", store = { service = \"20ms\", connections = 2 }"),
-    ];
-    let clock = prop_oneof![Just(""), Just(", skew = [\"0s\", \"70ms\", \"300ms\"]"), Just(", clock = \"store\"")];
-    let link = (round_trip, on_failure, more).prop_map(|(round_trip, on_failure, more)| {
-        format!("round-trip = {round_trip}, timeout = \"90ms\", on-failure = {on_failure}{more}")
-    });
-    let central = (operation, link.clone(), clock).prop_map(|(operation, link, clock)| {
-        format!("central = {{ operation = \"{operation}\", {link}{clock}, REPLICAS }}")
-    });
-    let local = prop_oneof![Just("full"), Just("split")]
-        .prop_map(|share| format!("local = {{ share = \"{share}\", REPLICAS }}"));
-    let sync = (prop_oneof![Just("carry"), Just("clamp")], prop_oneof![Just("200ms"), Just("1100ms")], 0_u32..80).prop_map(
-        |(debt, every, push)| {
-            format!("hybrid = {{ skew = [\"0s\", \"250ms\", \"40ms\"], sync = {{ every = \"{every}\", push = \"{push}ms\", pull = \"40ms\", debt = \"{debt}\" }}, REPLICAS }}")
-        },
-    );
-    let lease = (1_u64..9, any::<bool>(), link).prop_map(|(batch, prefetch, link)| {
-        format!("hybrid = {{ lease = {{ batch = {batch}, prefetch = {prefetch} }}, {link}, REPLICAS }}")
-    });
-    let divided = prop_oneof![
-        Just("quota = { every = \"500ms\", lease = \"1s\" }"),
-        Just("drop = { every = \"300ms\" }"),
-        Just("proportional = { every = \"300ms\", weight = 1.0, fanout = 1 }"),
-        Just("assignment = { report = \"700ms\", no-assignment = \"deny\" }"),
-        Just("assignment = { report = \"400ms\", no-assignment = \"allow\", expired = \"drop\" }"),
-    ]
-    .prop_map(|scheme| format!("hybrid = {{ {scheme}, REPLICAS }}"));
-    (prop_oneof![3 => central, 1 => local, 2 => sync, 2 => lease, 2 => divided], routing)
-        .prop_map(|(deployment, routing)| deployment.replace("REPLICAS", &format!("replicas = 3, routing = {routing}")))
-}
-
-/// What goes wrong in a run of ten seconds.
-fn faults() -> impl Strategy<Value = String> {
-    let span = |kind: &'static str, more: &'static str| {
-        (0_u32..90, 1_u32..60).prop_map(move |(from, length)| {
-            format!("{kind} = {{ from = \"{from}00ms\", until = \"{}00ms\"{more} }}", from + length)
-        })
-    };
-    let instant = |kind: &'static str, more: &'static str| {
-        (1_u32..95).prop_map(move |at| format!("{kind} = {{ at = \"{at}00ms\"{more} }}"))
-    };
-    let one = prop_oneof![
-        3 => span("store-down", ""),
-        1 => span("store-slow", ", round-trip = \"150ms\""),
-        1 => span("store-lag", ", by = \"400ms\""),
-        2 => span("partition", ", replicas = [1]"),
-        1 => instant("failover", ", loses = \"700ms\""),
-        1 => instant("flush", ""),
-        1 => instant("restart", ", replica = 0"),
-        1 => instant("scale", ", replicas = 2"),
-        1 => instant("reroute", ""),
-        1 => Just("random = { mean-between = \"2s\", mean-length = \"300ms\", kind = \"partition\" }".to_owned()),
-    ];
-    proptest::collection::vec(one, 0..3).prop_map(|faults| {
-        let mut kinds: Vec<&str> = Vec::new();
-        let mut text = String::new();
-        for fault in &faults {
-            let kind = fault.split(' ').next().unwrap_or_default();
-            // A fault of each kind at most: two at one time contradict each other.
-            let overlaps = kind == "random" && kinds.contains(&"partition");
-            if !kinds.contains(&kind) && !overlaps {
-                kinds.push(kind);
-                text += &format!("[[fault]]\n{fault}\n");
-            }
-        }
-        text
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
-
-    /// Whatever comes and goes wrong, no lane passes its proven worst case, every attempt is decided once,
-    /// and threads change nothing.
-    #[test]
-    fn worst_cases_are_never_passed(
-        algorithm in proptest::sample::select(&rlsim::limiter::LimiterSpec::NAMES[..]),
-        deployment in deployment(),
-        faults in faults(),
-        limit in 3_u64..12,
-        rates in (5_u64..60, 1_u64..80),
-        cost in 1_u64..3,
-        client in prop_oneof![Just(""), Just("client = { retry = { fixed = { delay = \"130ms\" } }, max-attempts = 3, deadline = \"2s\" }\n")],
-        seed in any::<u32>(),
-    ) {
-        let refused = algorithm == "leaky-bucket" && deployment.contains("lease")
-            || algorithm == "sliding-log" && deployment.contains("incr");
-        prop_assume!(!refused);
-        let text = format!(
-            "limit = \"{limit}/1s\"\nenvelope = [\"1ns\", \"300ms\", \"1s\", \"3s\"]\nduration = \"10s\"\nseed = {seed}\n{client}\
-             [[traffic]]\npoisson = {{ rate = \"{}/1s\" }}\nkeys = 2\ncost = {cost}\n\
-             [[traffic]]\non-off = {{ rate = \"{}/1s\", on = \"900ms\", off = \"1500ms\" }}\n\
-             [[lane]]\n{algorithm} = {{}}\ndeployment = {{ {deployment} }}\n{faults}",
-            rates.0, rates.1
-        );
-        let Ok(plan) = try_plan(&text) else { return Err(TestCaseError::reject("contradictory")) };
-        let run = |threads| {
-            let options = Options { threads, ..Options::default() };
-            run(&plan, options, Extras::default(), &mut |_| true).expect("it runs").report
-        };
-        let report = run(1);
-        let lane = &report.lanes[0];
-        prop_assert_eq!(lane.attempts, lane.allowed + lane.delayed + lane.denied);
-        for point in &lane.envelope {
-            if let Some(bound) = point.bound {
-                prop_assert!(u128::from(point.units) <= bound, "{} units in {} ns, bound {}\n{}", point.units, point.span_ns, bound, text);
-            }
-        }
-        let fleet = lane.fleet.as_ref().expect("a deployment");
-        let (admitted, denied) = fleet.replicas.iter().fold((0, 0), |sum, r| (sum.0 + r.admitted, sum.1 + r.denied));
-        prop_assert_eq!((admitted, denied), (lane.allowed + lane.delayed, lane.denied));
-        prop_assert_eq!(&run(2).lanes[0].fingerprint, &lane.fingerprint);
     }
 }

@@ -48,3 +48,4 @@ mod sweep_resume;
 mod terminal;
 mod trace_reading;
 mod traffic_laws;
+mod worst_cases;

@@ -5,7 +5,7 @@ use super::Trailing;
 use crate::limiter::{Decision, KeyId};
 use crate::quota::Limit;
 use crate::report::{FleetReport, LatencyReport, OverSpan, ReplicaReport, StoreReport};
-use crate::sim::{Decider, Ending, Measured, Released, Told, Witness};
+use crate::sim::{Decider, Ending, Measured, Races, Released, Told, Witness};
 use crate::time::{SimDuration, SimTime};
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
@@ -135,11 +135,12 @@ impl FleetRecord {
 
     /// What the proof of a worst case needs to know.
     #[must_use]
-    pub fn measured(&self, in_flight: u64, largest_cost: u64) -> Measured {
+    pub fn measured(&self, races: Races, largest_cost: u64) -> Measured {
         let spread = self.longest_latency.saturating_sub(self.least_latency.min(self.longest_latency));
         Measured {
             latency_spread: SimDuration::from_nanos(spread),
-            in_flight,
+            in_flight: races.in_flight,
+            unwritten: races.unwritten,
             largest_cost,
             offered: self.replicas.iter().map(|replica| replica.offered.most()).max().unwrap_or(0),
             unanswered: self.unanswered.iter().map(|(span, trailing)| (*span, trailing.most())).collect(),

@@ -129,7 +129,7 @@ pub fn findings(
     let mut any_stopped = false;
     let counts = outcomes.iter().map(|((_, tallies), _)| tallies.counts()).collect();
     for ((recording, ((outcomes, _), fleet)), remains) in recordings.into_iter().zip(outcomes).zip(remains) {
-        let Remains { lane, stopped, left_out, size, in_flight } = remains;
+        let Remains { lane, stopped, left_out, size, races } = remains;
         any_stopped |= stopped;
         let (limiter, lane_plan) = (lane.plan().limiter.clone(), lane.plan().clone());
         let (ended, unfinished) = outcomes.requests();
@@ -152,7 +152,7 @@ pub fn findings(
         // Who was stopped says so.
         report.closed = (plan.is_closed_loop() || stopped).then_some(closed);
         if let Some(fleet) = fleet {
-            deployed::complete(plan, &lane_plan, fleet, in_flight, own.offered.largest_cost, &mut report);
+            deployed::complete(plan, &lane_plan, fleet, races, own.offered.largest_cost, &mut report);
             report.state = state_report(size);
         }
         found.lanes.push(report);

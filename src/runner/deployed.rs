@@ -4,7 +4,7 @@ use super::faults;
 use crate::record::{FleetPlan, FleetRecord};
 use crate::report::{BoundPoint, FleetReport, LaneDetail, LaneReport};
 use crate::scenario::Plan;
-use crate::sim::{BackendSpec, LanePlan, Schedule, ServiceSpec};
+use crate::sim::{BackendSpec, LanePlan, Races, Schedule, ServiceSpec};
 use crate::time::{SimDuration, SimTime};
 
 /// The faults of a plan as a lane meets them.
@@ -46,12 +46,12 @@ pub fn complete(
     plan: &Plan,
     lane: &LanePlan,
     fleet: FleetRecord,
-    in_flight: u64,
+    races: Races,
     largest_cost: u64,
     report: &mut LaneReport,
 ) {
     let schedule = schedule(plan, lane);
-    let measured = fleet.measured(in_flight, largest_cost);
+    let measured = fleet.measured(races, largest_cost);
     if let Some(deployment) = &lane.deployment {
         let bound = |span: SimDuration| deployment.bound(lane, &schedule, span, &measured);
         if let (Some(peak), Some(limit)) = (&mut report.peak, plan.limit) {

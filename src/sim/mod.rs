@@ -22,8 +22,8 @@ pub use deployment::{
     Measured, OnFailure, Operation, RandomKind, ReplicasSpec, Routing, Schedule, Scheme, Share, StoreSpec, Unassigned,
 };
 pub use feedback::{
-    Answered, Book, Books, Decider, Ending, Measure, Population, Released, Remains, Scribe, Stream, Told, Witness,
-    World, WorldPlan, feedback,
+    Answered, Book, Books, Decider, Ending, Measure, Population, Races, Released, Remains, Scribe, Stream, Told,
+    Witness, World, WorldPlan, feedback,
 };
 pub use lane::{Lane, LanePlan, Tap};
 pub use queue::{Class, Due, EventQueue};

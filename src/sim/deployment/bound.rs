@@ -7,7 +7,7 @@
 
 use super::{CentralSpec, Change, DeploymentSpec, HybridSpec, LocalSpec, Operation, Routing, Schedule, Scheme, Share};
 use super::{Clock, Debt, LinkSpec, OnFailure, ReplicasSpec, StoreSpec, divided};
-use crate::limiter::{LimiterSpec, Refill, TokenBucketSpec};
+use crate::limiter::{FixedWindowSpec, LimiterSpec, Refill, TokenBucketSpec, WindowAnchor};
 use crate::sim::lane::LanePlan;
 use crate::time::SimDuration;
 
@@ -18,6 +18,8 @@ pub struct Measured {
     pub latency_spread: SimDuration,
     /// The most units of one key that had been read for and not been written.
     pub in_flight: u64,
+    /// The most units of one key that were admitted on what was read and whose write never arrived.
+    pub unwritten: u64,
     /// The largest cost of one attempt.
     pub largest_cost: u64,
     /// The most units of one key that one replica, or the store, was offered in the time in which others do
@@ -41,13 +43,20 @@ pub(super) fn sum(a: Option<u128>, b: Option<u128>) -> Option<u128> {
     Some(a?.saturating_add(b?))
 }
 
-/// Windows of a limiter that a span can meet, one for limiters without windows.
+/// How often in a span a limiter forgets what it let pass too much: windows that the span can meet; once
+/// where there are none.
 fn windows(limiter: &LimiterSpec, span: SimDuration) -> u128 {
     let of = |window: SimDuration| span.nanos().div_ceil(window.nanos().max(1));
     match limiter {
         LimiterSpec::FixedWindow(spec) => of(spec.limit.window) + 1,
         LimiterSpec::SlidingCounter(spec) => of(spec.limit.window) + 1,
         LimiterSpec::SlidingLog(spec) => of(spec.limit.window).max(1),
+        // A refill that runs over in part makes good what was overdrawn, each time.
+        LimiterSpec::TokenBucket(TokenBucketSpec { rate, burst, refill: Refill::Interval, .. })
+            if u128::from(*burst) < u128::from(rate.units) =>
+        {
+            of(rate.period) + 1
+        }
         LimiterSpec::TokenBucket(_) | LimiterSpec::LeakyBucket(_) | LimiterSpec::Gcra(_) => 1,
     }
 }
@@ -108,6 +117,8 @@ impl DeploymentSpec {
                     }
                     Operation::GetSet => stalled(&lane.limiter, reach, u128::from(measured.in_flight)),
                 };
+                // The store knows of all others: what it never hears of comes on top.
+                let racing = sum(racing, Some(measured.unwritten.into()));
                 let lost = self.lost(lane, schedule, reach, racing, measured);
                 sum(sum(racing, lost), without(lane, link, replicas, schedule, span, measured))
             }
@@ -122,17 +133,13 @@ impl DeploymentSpec {
                     let each = limiter(&lane.limiter, stale).map(|units| units.min(u128::from(measured.offered)));
                     let unseen = times(each, lives(replicas, schedule) - 1);
                     let known = match (&lane.limiter, debt) {
-                        (LimiterSpec::FixedWindow(_), _) | (LimiterSpec::SlidingLog(_), Debt::Carry) => {
+                        // Windows that requests open end at other instants on each replica: what it is told
+                        // of in one that is about to end, it forgets.
+                        (LimiterSpec::FixedWindow(FixedWindowSpec { anchor: WindowAnchor::Clock, .. }), _)
+                        | (LimiterSpec::SlidingLog(_), Debt::Carry) => {
                             let tick = SimDuration::from_nanos(lane.clock_resolution.unwrap_or(0));
-                            let count = windows(&lane.limiter, plus(reach, tick));
-                            sum(
-                                times(
-                                    limiter(&lane.limiter, SimDuration::from_nanos(1))
-                                        .map(|at_once| at_once / edge(&lane.limiter)),
-                                    count,
-                                ),
-                                times(unseen, count),
-                            )
+                            let each = sum(Some(lane.limiter.most_at_once().into()), unseen);
+                            times(each, windows(&lane.limiter, plus(reach, tick)))
                         }
                         (
                             LimiterSpec::TokenBucket(TokenBucketSpec { refill: Refill::Continuous, .. })
@@ -176,6 +183,7 @@ impl DeploymentSpec {
                     let copied = schedule.changes().iter().find(|(_, other)| *other == Change::Copy(*number));
                     let loses = SimDuration::from_nanos(at - copied.map_or(0, |(at, _)| *at));
                     let written = lane.bound(plus(loses, SimDuration::from_nanos(1)), measured.largest_cost);
+                    let written = sum(written, Some(measured.in_flight.into()));
                     let most = u128::from(lane.limiter.most_at_once());
                     // A queue forgets what it admitted, which may be more than it released.
                     if lane.limiter.delays() { Some(most) } else { written.map(|written| written.min(most)) }
@@ -190,11 +198,6 @@ impl DeploymentSpec {
         }
         lost
     }
-}
-
-/// Fixed windows let twice the limit through at an edge.
-fn edge(limiter: &LimiterSpec) -> u128 {
-    if matches!(limiter, LimiterSpec::FixedWindow(_)) { 2 } else { 1 }
 }
 
 /// Limiters of replicas that begin anew in the course of the run, at most.

@@ -3,6 +3,7 @@
 use super::lease::Leases;
 use super::operation::Operation;
 use super::pending::Places;
+use super::plan::Races;
 use super::rounds::Rounds;
 use super::server::Server;
 use super::shares::Shares;
@@ -70,7 +71,9 @@ pub struct Fleet {
 pub struct Racing {
     keys: Vec<u64>,
     /// The most of one key so far.
-    pub most: u64,
+    most: u64,
+    /// Units of each key whose write never arrived.
+    lost: Vec<u64>,
 }
 
 impl Racing {
@@ -84,6 +87,18 @@ impl Racing {
 
     pub fn end(&mut self, key: KeyId, units: u64) {
         self.keys[key.index()] -= units;
+    }
+
+    pub fn lose(&mut self, key: KeyId, units: u64) {
+        if key.index() >= self.lost.len() {
+            self.lost.resize(key.index() + 1, 0);
+        }
+        self.lost[key.index()] += units;
+    }
+
+    /// The most of one key.
+    pub fn races(&self) -> Races {
+        Races { in_flight: self.most, unwritten: self.lost.iter().copied().max().unwrap_or(0) }
     }
 }
 

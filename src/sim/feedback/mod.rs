@@ -25,7 +25,7 @@ mod world;
 
 pub use books::{Book, Books};
 pub use fleet::Decider;
-pub use plan::{Population, Remains, WorldPlan};
+pub use plan::{Population, Races, Remains, WorldPlan};
 pub use stream::Stream;
 pub use witness::{Answered, Ending, Measure, Released, Scribe, Told, Witness};
 pub use world::World;

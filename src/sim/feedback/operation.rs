@@ -338,6 +338,8 @@ impl World<'_> {
             }
             fleet.written(key, told);
             self.becomes_visible(key, exact, asked.cost, now);
+        } else {
+            fleet.racing.lose(asked.keys[1], asked.cost);
         }
         self.leg_done(place);
     }

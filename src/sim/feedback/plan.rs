@@ -39,8 +39,17 @@ pub struct Remains {
     pub left_out: u64,
     /// Memory held, by replicas, too.
     pub size: StateSize,
-    /// The most units of one key that had been read for at the store and not been written.
+    /// What its store did not know of.
+    pub races: Races,
+}
+
+/// Operations that read a store, decide elsewhere and write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Races {
+    /// The most units of one key that had been read for and not been written.
     pub in_flight: u64,
+    /// The most units of one key that were admitted and whose write never arrived.
+    pub unwritten: u64,
 }
 
 /// What became of an attempt at once.

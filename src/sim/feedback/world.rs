@@ -3,7 +3,7 @@
 use super::firsts::Firsts;
 use super::fleet::{Decider, Fleet};
 use super::pending::{Answer, Event, Met, Phase, Places, Request, Thinker};
-use super::plan::{Outcome, Remains, WorldPlan, instant};
+use super::plan::{Outcome, Races, Remains, WorldPlan, instant};
 use super::stream::{Sent, Stream};
 use super::way::Passing;
 use super::witness::{Ending, Scribe, Told, Witness};
@@ -145,12 +145,12 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn into_remains(self) -> Remains {
         let mut size = self.lane.size();
-        let mut in_flight = 0;
+        let mut races = Races::default();
         if let Some(fleet) = &self.fleet {
             fleet.add_size(&mut size);
-            in_flight = fleet.racing.most;
+            races = fleet.racing.races();
         }
-        Remains { lane: self.lane, stopped: self.stopped, left_out: self.left_out, size, in_flight }
+        Remains { lane: self.lane, stopped: self.stopped, left_out: self.left_out, size, races }
     }
 
     /// Decisions on arrivals that can be taken, in their order.
