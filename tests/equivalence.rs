@@ -111,15 +111,17 @@ proptest! {
     /// A batch is its rows one by one, in any order of time, and leaves the same memory.
     #[test]
     fn a_batch_is_its_rows_one_by_one(
-        (spec, rows, costs) in any_limiter().prop_flat_map(|spec| {
+        (spec, rows, costs, known) in any_limiter().prop_flat_map(|spec| {
             let gap = scale(&spec);
             let moves = prop_oneof![4 => Just(0), 8 => 0..=gap / 4 + 1, 2 => 0..=2 * gap, 1 => -gap..=0];
             let cost = prop_oneof![Just(1_u64), Just(0)];
-            (Just(spec), prop::collection::vec((moves, 0..3_u32), 1..200), prop::option::of(prop::collection::vec(cost, 200)))
+            let costs = prop::option::of(prop::collection::vec(cost, 200));
+            (Just(spec), prop::collection::vec((moves, 0..3_u32), 1..200), costs, any::<bool>())
         })
     ) {
         let reach = 500 * scale(&spec);
-        let workload = Workload { unit_cost: true, times: (at(-reach), at(reach)), debt: false };
+        let narrow = Workload { unit_cost: true, times: (at(-reach), at(reach)), debt: false };
+        let workload = if known { narrow } else { Workload::UNKNOWN };
         let (mut together, mut apart) = (spec.build(&workload), spec.build(&workload));
         let mut now = 0;
         let instants: Vec<_> = rows.iter().map(|(moves, _)| { now += moves; at(now) }).collect();

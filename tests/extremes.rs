@@ -256,12 +256,16 @@ proptest! {
         }
     }
 
-    /// Cost 0 is admitted always and leaves no trace: opens no window, logs nothing, moves no time.
+    /// Cost 0 is admitted always and leaves no trace: opens no window, logs nothing, moves no time, not
+    /// even that of a clock that is ahead.
     #[test]
-    fn cost_zero_changes_nothing((spec, attempts) in crate::limiters::limiter_and_attempts()) {
+    fn cost_zero_changes_nothing((spec, attempts) in crate::limiters::limiter_and_attempts(), ahead in 0..200_i64) {
         // A bucket that starts empty fills from the first attempt of any cost.
         let full = !matches!(&spec, LimiterSpec::TokenBucket(s) if s.initial != Initial::Full);
         prop_assume!(full);
+        // What has a level knows the first clock that asked.
+        let level = matches!(&spec, LimiterSpec::TokenBucket(_))
+            || matches!(&spec, LimiterSpec::LeakyBucket(s) if s.mode == LeakyMode::Meter);
         let mut plain = spec.build(&Workload::UNKNOWN);
         let mut mixed = spec.build(&Workload::UNKNOWN);
         for attempt in attempts.iter().filter(|attempt| attempt.cost > 0) {
@@ -272,9 +276,31 @@ proptest! {
                 prop_assert_eq!(mixed.retry_after(KEY, when, 0), Some(SimDuration::ZERO));
             }
             prop_assert_eq!(mixed.level(KEY, when), plain.level(KEY, when));
+            if !level {
+                prop_assert_eq!(mixed.decide(KEY, at(attempt.at + ahead), 0), Decision::Allow);
+            }
             prop_assert_eq!(mixed.decide(KEY, when, attempt.cost), plain.decide(KEY, when, attempt.cost));
+            prop_assert_eq!(mixed.decide(KEY, at(attempt.at + ahead), 0), Decision::Allow);
+            mixed.charge(KEY, at(attempt.at + ahead), 0);
             prop_assert_eq!(mixed.level(KEY, when), plain.level(KEY, when));
         }
+    }
+
+    /// Whom a schedule refuses leaves no trace, not even that of a clock that is ahead.
+    #[test]
+    fn what_a_schedule_refuses_leaves_nothing(
+        spec in prop_oneof![crate::limiters::gcra(), crate::limiters::leaky_bucket()], ahead in 0..200_i64
+    ) {
+        let spec = match spec {
+            LimiterSpec::LeakyBucket(spec) => {
+                LimiterSpec::LeakyBucket(LeakyBucketSpec { mode: LeakyMode::Queue, compare: Compare::After, ..spec })
+            }
+            gcra => gcra,
+        };
+        let (mut fresh, mut asked) = (spec.build(&Workload::UNKNOWN), spec.build(&Workload::UNKNOWN));
+        prop_assert_eq!(asked.decide(KEY, at(ahead), u64::MAX), Decision::Deny);
+        prop_assert_eq!(asked.level(KEY, at(0)), fresh.level(KEY, at(0)));
+        prop_assert_eq!(asked.decide(KEY, at(0), 1), fresh.decide(KEY, at(0), 1));
     }
 }
 

@@ -64,7 +64,9 @@ pub fn fixed_window() -> impl Strategy<Value = LimiterSpec> {
 }
 
 pub fn sliding_log() -> impl Strategy<Value = LimiterSpec> {
-    (limit(), prop_oneof![Just(Edge::Exclusive), Just(Edge::Inclusive)], any::<bool>())
+    // Some with so many units that the last places are cut to fit.
+    let limit = prop_oneof![5 => limit(), 1 => (9..14_u64, 1..40_u64).prop_map(|(units, window)| Limit { units, window: ns(window) })];
+    (limit, prop_oneof![Just(Edge::Exclusive), Just(Edge::Inclusive)], any::<bool>())
         .prop_map(|(limit, edge, count_denied)| LimiterSpec::SlidingLog(SlidingLogSpec { limit, edge, count_denied }))
 }
 

@@ -69,7 +69,8 @@ proptest! {
         let times: Vec<_> = rows.iter().map(|r| at(r.0)).collect();
         let costs: Vec<u64> = rows.iter().map(|r| r.2).collect();
         let mut verdicts = Verdicts::default();
-        spec.build(&Workload::UNKNOWN).decide_batch(Rows { at: &times, key: &ids, cost: Costs::Each(&costs) }, &mut verdicts);
+        let rows = Rows { at: &times, key: &ids, cost: Costs::Each(&costs) };
+        spec.build(&Workload::UNKNOWN).decide_batch(rows, &mut verdicts);
         prop_assert_eq!(verdicts, expected);
     }
 }

@@ -31,11 +31,10 @@ impl Model {
     }
 
     fn decide(&mut self, now: i64, cost: u64) -> bool {
-        let cost = Q::from_integer(i128::from(cost));
-        // Nothing is taken; an instant that never moves back may as well move on.
-        if cost == Q::from_integer(0) && self.backwards != Backwards::Clamp {
+        if cost == 0 {
             return true;
         }
+        let cost = Q::from_integer(i128::from(cost));
         self.tokens = self.tokens(now);
         self.last = if self.backwards == Backwards::Clamp { self.last.max(now) } else { now };
         let admitted = self.tokens >= cost;

@@ -70,8 +70,9 @@ impl<T: Ticks> Algorithm for Gcra<T> {
         state.wide() as u64
     }
 
-    fn initial(&self, at: SimTime) -> T {
-        self.schedule.now(at)
+    /// Whoever's clock asks first: until something is admitted, nothing is remembered.
+    fn initial(&self, _at: SimTime) -> T {
+        T::LEAST
     }
 
     #[inline]

@@ -33,7 +33,7 @@ pub struct Rows<'a> {
     pub at: &'a [SimTime],
     /// Its key; new keys are numbered in order of appearance.
     pub key: &'a [KeyId],
-    /// Units it takes.
+    /// What each costs.
     pub cost: Costs<'a>,
 }
 
@@ -304,7 +304,7 @@ impl<A: Algorithm> Keyed<A> {
                 delayed += usize::from(wait > 0);
             }
         }
-        // The first row's bit came first: it is the highest of so many.
+        // The first row's bit was shifted furthest: reversed, it is the lowest.
         verdicts.admitted.push_word(word.reverse_bits() >> (64 - at.len()), at.len());
         verdicts.waits.extend_from_slice(&waits[..delayed]);
     }
@@ -321,8 +321,8 @@ impl<A: Algorithm> Keyed<A> {
 impl<A: Algorithm + Clone + Send + 'static> Limiter for Keyed<A> {
     fn decide_batch(&mut self, rows: Rows<'_>, verdicts: &mut Verdicts) {
         let Rows { at, key, cost } = rows;
-        let costs = if let Costs::Each(costs) = cost { costs.len() } else { at.len() };
-        assert!(key.len() == at.len() && costs == at.len(), "columns of equal length");
+        let priced = if let Costs::Each(costs) = cost { costs.len() } else { at.len() };
+        assert!(key.len() == at.len() && priced == at.len(), "columns of equal length");
         verdicts.clear();
         let mut tick = A::Tick::default();
         let far = size_of_val(&*self.states) > NEAR;

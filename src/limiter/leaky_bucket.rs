@@ -107,8 +107,9 @@ impl<T: Ticks> Algorithm for LeakyQueue<T> {
         state.wide() as u64
     }
 
-    fn initial(&self, at: SimTime) -> T {
-        self.schedule.now(at)
+    /// Whoever's clock asks first: until something is admitted, nothing is remembered.
+    fn initial(&self, _at: SimTime) -> T {
+        T::LEAST
     }
 
     #[inline]
@@ -215,7 +216,9 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
 
     #[inline]
     fn charge(&self, state: &mut Fill<A>, at: SimTime, cost: u64) {
-        self.drain.add(state, at, cost);
+        if cost > 0 {
+            self.drain.add(state, at, cost);
+        }
     }
 
     fn refund(&self, state: &mut Fill<A>, _charged_at: SimTime, at: SimTime, cost: u64) {
@@ -269,12 +272,15 @@ impl<A: Amount> Algorithm for LeakyMeter<A> {
 
     #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
+        if cost == 0 {
+            return Decision::Allow;
+        }
         let room = match self.compare {
             Compare::After => self.capacity.minus(self.drain.level(cost)),
             // Below the capacity, not at it.
             Compare::Before => self.capacity.minus(A::product(1, 1)),
         };
-        let fits = self.drain.add_within(state, at, cost, room, cost <= self.places) | (cost == 0);
+        let fits = self.drain.add_within(state, at, cost, room, cost <= self.places);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }

@@ -11,6 +11,8 @@ use std::fmt::Debug;
 
 /// A signed integer wide enough for an instant in 1/units nanoseconds.
 pub trait Ticks: Copy + Debug + Ord + Send + Sync + 'static {
+    /// Before every instant.
+    const LEAST: Self;
     /// `a * b`; the caller has checked that it fits.
     fn instant(a: i64, b: u64) -> Self;
     /// `a * b` for a cost within the capacity; the caller has checked that it fits.
@@ -30,6 +32,8 @@ pub trait Ticks: Copy + Debug + Ord + Send + Sync + 'static {
 }
 
 impl Ticks for i64 {
+    const LEAST: Self = Self::MIN;
+
     #[inline(always)]
     fn instant(a: i64, b: u64) -> Self {
         a.wrapping_mul(b as i64)
@@ -61,6 +65,8 @@ impl Ticks for i64 {
 }
 
 impl Ticks for i128 {
+    const LEAST: Self = Self::MIN;
+
     #[inline(always)]
     fn instant(a: i64, b: u64) -> Self {
         i128::from(a) * i128::from(b)
@@ -122,15 +128,17 @@ impl<T: Ticks> Schedule<T> {
         (cost <= self.burst) & (done <= self.now(at).plus(self.capacity.minus(need)))
     }
 
-    /// The instant at which `cost` more units are done too.
+    /// The instant at which `cost` more units are done too; none change nothing.
     #[inline(always)]
     pub fn advance(&self, done: T, at: SimTime, cost: u64) -> T {
-        done.max(self.now(at)).plus(T::span(cost, self.period))
+        let later = done.max(self.now(at)).plus(T::span(cost, self.period));
+        if cost == 0 { done } else { later }
     }
 
     /// The instant without `cost` of its units, not earlier than `at`.
     pub fn withdraw(&self, done: T, at: SimTime, cost: u64) -> T {
-        done.minus(T::span(cost, self.period)).max(self.now(at))
+        let now = self.now(at);
+        done.max(now).minus(T::span(cost, self.period)).max(now)
     }
 
     /// The instant with no more than the capacity of work that is not done.
@@ -161,7 +169,7 @@ impl<T: Ticks> Schedule<T> {
     /// Exact also where `at` lies past all arrivals and on no 64-bit scale any more.
     pub fn backlog(&self, done: T, at: SimTime) -> u128 {
         let now = (i128::from(at.nanos()) - i128::from(self.origin)) * i128::from(self.units);
-        (done.wide() - now).max(0) as u128
+        done.wide().saturating_sub(now).max(0) as u128
     }
 
     /// Nanoseconds, rounded up, from `at` until what was accepted is done; saturates.

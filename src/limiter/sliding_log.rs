@@ -5,9 +5,9 @@
 //! with the inclusive edge the entries in `[t - window, t]`.
 //!
 //! # State
-//! Where every cost is one: 32 bytes a key that hold its newest entry, and 8 bytes a place for older
-//! ones, their number doubling on demand up to the limit. Else 64 bytes that hold two entries, and 16
-//! a place beyond. What has left makes place before there are more places.
+//! Where every cost is known to be one (or none): 32 bytes a key that hold its newest entry, and 8 bytes
+//! a place for older ones, their number doubling on demand up to the limit. Else 64 bytes that hold two
+//! entries, and 16 a place beyond. What has left makes place before there are more places.
 //!
 //! # Worst case
 //! `limit * ceil(T / window)` units in any half-open span T: never more than the limit in a window,

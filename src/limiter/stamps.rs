@@ -152,10 +152,11 @@ impl Entries for Stamps {
                 true
             });
         };
-        // Whether the oldest has left is hard to foretell: no branch on it. With all places of use it
-        // may live, but it never lies ahead of what is asked now; else its living asks for more places.
-        let verge = select_unpredictable(places == span.units, at, span.gone(at));
-        if cost != 1 || places > span.units || at < self.newest || *oldest > verge {
+        // Whether the oldest lives is hard to foretell: no branch on it. Where there are as many places as
+        // units, that means a refusal, and no entry lies after `at`; where there are fewer, it means that
+        // another place is needed, which takes longer.
+        let quick_until = select_unpredictable(places == span.units, at, span.gone(at));
+        if cost != 1 || places > span.units || at < self.newest || *oldest > quick_until {
             return None;
         }
         let lives = *oldest > span.gone(at);

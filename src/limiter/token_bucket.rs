@@ -153,7 +153,9 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
 
     #[inline]
     fn charge(&self, state: &mut Fill<A>, at: SimTime, cost: u64) {
-        self.drain.add(state, at, cost);
+        if cost > 0 {
+            self.drain.add(state, at, cost);
+        }
     }
 
     fn refund(&self, state: &mut Fill<A>, _charged_at: SimTime, at: SimTime, cost: u64) {
@@ -195,9 +197,11 @@ impl<A: Amount> Algorithm for TokenBucket<A> {
 
     #[inline(always)]
     fn decide(&self, state: &mut Fill<A>, at: SimTime, cost: u64) -> Decision {
+        if cost == 0 {
+            return Decision::Allow;
+        }
         let room = self.capacity.minus(self.drain.level(cost));
-        // In debt there is no room even for nothing, which takes none.
-        let fits = self.drain.add_within(state, at, cost, room, cost <= self.burst) | (cost == 0);
+        let fits = self.drain.add_within(state, at, cost, room, cost <= self.burst);
         if fits { Decision::Allow } else { Decision::Deny }
     }
 }
@@ -273,6 +277,9 @@ impl Algorithm for SteppedBucket {
 
     #[inline]
     fn charge(&self, state: &mut SteppedFill, at: SimTime, cost: u64) {
+        if cost == 0 {
+            return;
+        }
         let step = self.step(state, at);
         state.missing = self.missing(state, at).saturating_add(cost);
         state.step = step;

@@ -14,8 +14,8 @@ pub const TOTAL_COST_MAX: u64 = i64::MAX as u64;
 pub struct Step {
     /// The arrivals.
     pub batch: Batch,
-    /// Whether each is known to take one unit.
-    pub unit_cost: bool,
+    /// Whether each is known to take exactly one unit.
+    pub each_takes_one: bool,
     /// For each row, the hash of (sequence, time, key bytes, cost, denied).
     pub denied_hash: Vec<u64>,
     /// For each row, the hash of (sequence, time, key bytes, cost, allowed).
@@ -78,9 +78,9 @@ impl Grouped {
 }
 
 impl Step {
-    /// Costs of its rows in any order, as a limiter takes them.
+    /// What its rows cost, or some of them, in any order, as a limiter takes it.
     pub(super) const fn costs<'a>(&self, each: &'a [u64]) -> Costs<'a> {
-        if self.unit_cost { Costs::One } else { Costs::Each(each) }
+        if self.each_takes_one { Costs::One } else { Costs::Each(each) }
     }
 
     /// The rows grouped by the keys of a column, where that pays.
@@ -108,7 +108,7 @@ impl<'a> Feeder<'a> {
     /// Replaces the step by the next arrivals.
     pub fn fill(&mut self, step: &mut Step, max: usize) -> Result<(), Error> {
         self.traffic.fill(&mut step.batch, max)?;
-        step.unit_cost = step.batch.cost.iter().all(|cost| *cost == 1);
+        step.each_takes_one = step.batch.cost.iter().all(|cost| *cost == 1);
         for (row, cost) in step.batch.cost.iter().enumerate() {
             self.total_cost = self.total_cost.checked_add(*cost).filter(|total| *total <= TOTAL_COST_MAX).ok_or_else(
                 || Error::Range {
