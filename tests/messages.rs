@@ -61,10 +61,48 @@ fn what_most_likely_is_not_meant_is_noted() {
 }
 
 #[test]
-fn numbers_have_a_largest() {
-    for args in [["--seed", "18446744073709551615"], ["--set", "seed=18446744073709551615"]] {
-        rlsim(&["run", "boundary", args[0], args[1]]).fails(2, &["9223372036854775807"]);
+fn a_seed_is_what_toml_can_hold() {
+    let folder = folder();
+    let largest = "9223372036854775807";
+    for seed in ["9223372036854775808", "18446744073709551615", "18446744073709551616", "-1"] {
+        for typed in [&[&*format!("--seed={seed}")][..], &["--set", &format!("seed={seed}")]] {
+            rlsim(&[&["run", "boundary"][..], typed].concat()).fails(2, &[largest]);
+        }
+        write(
+            &folder,
+            "s.toml",
+            &format!("seed = {seed}\nlimit = \"5/1s\"\n[[traffic]]\nburst = {{ requests = 1 }}\n"),
+        );
+        let ran = rlsim_in(folder.path(), &["check", "s.toml"], b"");
+        ran.fails(2, &[&format!("integer `{seed}`, expected a whole number, 0 to {largest}")]);
     }
+    let resolved = rlsim(&["check", "boundary", "--resolved", "--seed", largest]);
+    assert!(resolved.clean().contains(&format!("seed = {largest}")));
+    // The run after the largest seed has one too.
+    assert_eq!(rlsim(&["run", "poisson", "--seed", largest, "--runs", "2"]).status, 0);
+}
+
+#[test]
+fn a_table_at_the_top_that_no_lane_uses_is_told() {
+    for change in ["backend.servers=1", "client.max-attempts=1", "response.status=503"] {
+        let told = format!("write *.{}", change.split('=').next().expect("a path"));
+        if !change.starts_with("response") {
+            rlsim(&["run", "metastable", "--set", change]).fails(2, &["no lane uses", &told]);
+            rlsim(&["sweep", "metastable", "--vary", change]).fails(2, &["no lane uses", &told]);
+        } else {
+            assert_eq!(rlsim(&["run", "metastable", "--set", change]).status, 0, "lanes without one use it");
+        }
+    }
+    let folder = folder();
+    let scenario = |backend: &str| {
+        let lane = "[[lane]]\ngcra = {}\nbackend = { service = \"1s\" }";
+        format!("limit = \"5/1s\"\nbackend = {backend}\n[[traffic]]\nburst = {{ requests = 1 }}\n{lane}\n")
+    };
+    write(&folder, "s.toml", &scenario("{ service = \"2s\" }"));
+    let ran = rlsim_in(folder.path(), &["check", "s.toml"], b"");
+    assert!(ran.status == 0 && ran.stderr.contains("no lane uses the `backend` at the top"), "{}", ran.stderr);
+    write(&folder, "s.toml", &scenario("{ servers = 3 }"));
+    rlsim_in(folder.path(), &["check", "s.toml"], b"").fails(2, &["s.toml:2:11", "a backend without a service time"]);
 }
 
 #[test]

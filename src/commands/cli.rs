@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use crate::error::Error;
+use crate::rng::MAX_SEED;
 use crate::scenario::Override;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -56,6 +57,12 @@ pub enum Command {
     Man,
 }
 
+/// Reads a seed, whose limits are the same wherever it is stated.
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= MAX_SEED);
+    seed.ok_or_else(|| format!("expected a whole number, 0 to {MAX_SEED}"))
+}
+
 /// A path or name, and what to change of it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
@@ -73,7 +80,7 @@ pub struct ChangeArgs {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Change the seed.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
     /// Change the limit.
     #[arg(long, value_name = "UNITS/TIME")]
@@ -271,7 +278,7 @@ pub struct PaperArgs {
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     pub at: Vec<String>,
     /// Change the first run's seed.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
     /// Draw the published figure's counterpart to an .svg file.
     #[arg(short, long, value_name = "FILE")]

@@ -3,6 +3,7 @@
 use super::{closed, open_loop, record_plan};
 use crate::error::Error;
 use crate::report::{ConditionReport, Estimate, LaneReplications, LaneReport, Replications};
+use crate::rng::later_seed;
 use crate::runner::Extras;
 use crate::scenario::Plan;
 use crate::sim::Options;
@@ -79,7 +80,7 @@ pub(super) fn each<T: Send>(
 /// One run; each lane's figures.
 fn single(plan: &Plan, run: u64, options: Options, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Single>, Error> {
     let mut plan = plan.clone();
-    plan.traffic.seed = plan.traffic.seed.wrapping_add(run);
+    plan.traffic.seed = later_seed(plan.traffic.seed, run);
     let (lanes, counts) = lanes(&plan, options, go_on)?;
     Ok(lanes.iter().zip(counts).map(|(lane, counts)| Single { figures: of_lane(lane), counts }).collect())
 }

@@ -53,7 +53,7 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
              Without it: the epoch, or the first row of a trace.
   duration   Stops arrivals and retries, not releases. Needed by traffic without an end
              of its own.
-  seed       A number, 1 by default; all random traffic follows from it.
+  seed       1 by default, 0 to 9223372036854775807; all random traffic follows from it.
   limit      What every lane must enforce, as in "100/1m": the yardstick of the peak,
              and where lanes get their defaults from.
   client     Who calls the lanes that state no client of their own. See client. A client
@@ -83,8 +83,8 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
   exempt            Classes of traffic that bypass the limiter, as in ["health"].
   clock-resolution  The limiter sees time rounded down to a multiple of it, as in "1ms".
   client            Its clients, its answers, its backend, its deployment, instead of
-  response          those at the top.
-  backend
+  response          those at the top, of which it takes nothing: what it leaves out has
+  backend           its usual default.
   deployment
 
 Example:
