@@ -3,7 +3,6 @@
 use super::{closed, open_loop, record_plan};
 use crate::error::Error;
 use crate::report::{ConditionReport, Estimate, LaneReplications, LaneReport, Replications};
-use crate::rng::later_seed;
 use crate::runner::Extras;
 use crate::scenario::Plan;
 use crate::sim::Options;
@@ -80,7 +79,7 @@ pub(super) fn each<T: Send>(
 /// One run; each lane's figures.
 fn single(plan: &Plan, run: u64, options: Options, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Single>, Error> {
     let mut plan = plan.clone();
-    plan.traffic.seed = later_seed(plan.traffic.seed, run);
+    plan.traffic.seed = plan.traffic.seed_of_run(run);
     let (lanes, counts) = lanes(&plan, options, go_on)?;
     Ok(lanes.iter().zip(counts).map(|(lane, counts)| Single { figures: of_lane(lane), counts }).collect())
 }
