@@ -352,3 +352,44 @@ fn the_name_of_a_trace_does_not_command_the_terminal() {
     let text = rlsim_in(folder.path(), &["replay", "a\u{1b}[31m.csv", "--limit", "1/1s"], b"").clean();
     assert!(!text.contains('\u{1b}') && text.starts_with("a\\u{1b}[31m.csv"), "{text}");
 }
+
+#[test]
+fn a_name_with_two_meanings_is_explained_twice() {
+    let text = rlsim(&["explain", "burst"]).clean().to_owned();
+    assert!(text.contains("burst (traffic): ") && text.contains("burst (word of the report): "), "{text}");
+}
+
+#[test]
+fn options_are_named_where_they_are_wrong() {
+    for option in ["--time", "--key", "--cost"] {
+        rlsim(&["replay", "none.csv", "--limit", "1/1s", option, "0"]).fails(2, &[option, "numbered from 1"]);
+    }
+    let twice = ["sweep", "boundary", "--vary", "limit=1/1s,2/1s", "--vary", "limit=1/1s,3/1s"];
+    let ran = rlsim(&twice);
+    assert!(ran.stderr.contains("varied twice") && !ran.stderr.contains("nowhere"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_that_ends_within_its_gzip_header_is_told() {
+    let folder = folder();
+    fs::write(folder.path().join("short.csv.gz"), b"\x1f\x8b\x08\0\0").expect("written");
+    rlsim_in(folder.path(), &["replay", "short.csv.gz", "--limit", "1/1s"], b"").fails(1, &["gzip", "end too early"]);
+}
+
+#[test]
+fn long_keys_are_cut_in_sentences() {
+    let folder = folder();
+    let long = "k".repeat(300);
+    write(&folder, "t.csv", &format!("timestamp,key\n1,a\n1,{long}\n1,{long}\n1,{long}\n"));
+    let ran = rlsim_in(folder.path(), &["replay", "t.csv", "--limit", "2/1m", "--key", "key"], b"");
+    assert!(!ran.clean().contains(&"k".repeat(50)));
+}
+
+#[test]
+fn the_scenario_of_the_readme_is_met() {
+    let readme = include_str!("../README.md");
+    let scenario = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a scenario");
+    let folder = folder();
+    write(&folder, "s.toml", scenario);
+    assert_eq!(rlsim_in(folder.path(), &["test", "s.toml"], b"").status, 0);
+}

@@ -308,7 +308,8 @@ Figures, in kebab-case, else as in the JSON report (see report):
                       state.bytes-per-key "envelope.SPAN" "envelope.SPAN.bound", for a
                       span that the scenario lists in envelope
   times               wait-ns.p50 .p95 .p99 .max peak.from-ns over.first-ns
-                      over.peak-key-ns
+                      over.peak-key-ns; all exact but percentiles, which are rounded up
+                      by 0.1 % at most
   texts               algorithm key peak.key same-as fingerprint
 
 Conditions:
@@ -370,9 +371,11 @@ and lane; `-` is standard output, instead of the report.
 In a closed loop rows are ordered by time and lane, and arrival is the number of the
 request's first attempt; it is empty for later requests of a closed population.
 
-Example, all keys that a lane refused, with how often:
+Example, all keys that a lane refused, with how often; there are five columns after the
+decision, and a key may hold commas, in quotes:
   rlsim replay requests.csv --limit 100/1m --key client --algorithm gcra --decisions - |
-    awk -F, '$7 == "deny" { n[$4]++ } END { for (k in n) print n[k], k }' | sort -rn
+    sed -nE 's/^([^,]*,){3}(.*),[0-9]+,[0-9]+,deny(,[^,]*){5}$/\2/p' |
+    sort | uniq -c | sort -rn
 "#;
 
 const REPORT: &str = r#"`--json` prints one document; field names stay, others may be added. Names ending in _ns
@@ -399,11 +402,12 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     peak            the most units released in a window, for any key: units, ratio to
                     the limit, bound (the most that any traffic could get), from_ns, key
     envelope        the same for other spans: span_ns, units, bound
-    over            keys above the limit, first_ns, peak_key_ns (how long the worst was)
+    over            keys above the limit, first_ns, peak_key_ns (how long the key of the
+                    peak was, which need not be the one that was the longest)
     false_denials   refused although the exact sliding log admits
     false_admissions  admitted although it refuses
     over_admitted under_admitted   units of the false admissions, and of the denials
-    wait_ns         of the admitted: p50, p95, p99, max
+    wait_ns         of the admitted: p50, p95, p99 within 0.1 %, rounded up; max
     state           keys, bytes, bytes_per_key that the limiter holds at the end
     keys_denied     keys refused at least once; top_denied: the first of them, with key,
                     attempts, denied
