@@ -182,6 +182,9 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
         .collect();
     if !told.is_empty() {
         stdout(&told.join("\n"))?;
+        if let Some(scenario) = embedded(&name) {
+            stdout(&format!("\nIt is a scenario too: rlsim show {0}, or rlsim run {0}\n", scenario.name))?;
+        }
         return Ok(0);
     }
     if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {

@@ -371,8 +371,8 @@ and lane; `-` is standard output, instead of the report.
 In a closed loop rows are ordered by time and lane, and arrival is the number of the
 request's first attempt; it is empty for later requests of a closed population.
 
-Example, all keys that a lane refused, with how often; there are five columns after the
-decision, and a key may hold commas, in quotes:
+Example, all keys that a lane refused, with how often. A key in quotes may hold commas,
+so columns are counted from both ends: in a replay five come after the decision.
   rlsim replay requests.csv --limit 100/1m --key client --algorithm gcra --decisions - |
     sed -nE 's/^([^,]*,){3}(.*),[0-9]+,[0-9]+,deny(,[^,]*){5}$/\2/p' |
     sort | uniq -c | sort -rn
