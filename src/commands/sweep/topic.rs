@@ -12,9 +12,9 @@ A path is what --set takes:
   client.poisson.rate                        TRAFFIC.KIND.KNOB, by the traffic's name
   traffic.0.poisson.rate, lane.2.gcra.burst  by number, counted from 0
   *.client.max-attempts                      every lane that has a `client` table
-In any list of tables an entry goes by its name, its number, its kind where only one entry
-has it, or * for all. A `client`, `response`, `backend` or `deployment` at the top is that
-of lanes that state none: if every lane states its own, write *.client.deadline.
+In any list of tables an entry goes by its name, its number, its kind where only one
+entry has it, or * for all. A `client`, `response`, `backend` or `deployment` at the top
+is that of lanes that state none: if every lane states its own, write *.client.deadline.
 
 Values:
   1,2,4,8              a list of anything that can be set; so are full,empty
