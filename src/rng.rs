@@ -5,6 +5,15 @@ use rand::{SeedableRng, TryRng};
 use rand_distr::{Distribution, StandardNormal};
 use std::convert::Infallible;
 
+/// The largest seed: what a TOML integer holds, so that every run can be written down and run again.
+pub const MAX_SEED: u64 = i64::MAX as u64;
+
+/// The seed of a run that comes later than the first: after the largest comes 0.
+#[must_use]
+pub const fn later_seed(first: u64, later: u64) -> u64 {
+    first.wrapping_add(later) & MAX_SEED
+}
+
 /// The generator of a stream: depends on the run's seed and the stream's name, on nothing else.
 #[must_use]
 pub fn stream(seed: u64, name: &str) -> Xoshiro256PlusPlus {

@@ -61,10 +61,48 @@ fn what_most_likely_is_not_meant_is_noted() {
 }
 
 #[test]
-fn numbers_have_a_largest() {
-    for args in [["--seed", "18446744073709551615"], ["--set", "seed=18446744073709551615"]] {
-        rlsim(&["run", "boundary", args[0], args[1]]).fails(2, &["9223372036854775807"]);
+fn a_seed_is_what_toml_can_hold() {
+    let folder = folder();
+    let largest = "9223372036854775807";
+    for seed in ["9223372036854775808", "18446744073709551615", "18446744073709551616", "-1"] {
+        for typed in [&[&*format!("--seed={seed}")][..], &["--set", &format!("seed={seed}")]] {
+            rlsim(&[&["run", "boundary"][..], typed].concat()).fails(2, &[largest]);
+        }
+        write(
+            &folder,
+            "s.toml",
+            &format!("seed = {seed}\nlimit = \"5/1s\"\n[[traffic]]\nburst = {{ requests = 1 }}\n"),
+        );
+        let ran = rlsim_in(folder.path(), &["check", "s.toml"], b"");
+        ran.fails(2, &[&format!("integer `{seed}`, expected a whole number, 0 to {largest}")]);
     }
+    let resolved = rlsim(&["check", "boundary", "--resolved", "--seed", largest]);
+    assert!(resolved.clean().contains(&format!("seed = {largest}")));
+    // The run after the largest seed has one too.
+    assert_eq!(rlsim(&["run", "poisson", "--seed", largest, "--runs", "2"]).status, 0);
+}
+
+#[test]
+fn a_table_at_the_top_that_no_lane_uses_is_told() {
+    for change in ["backend.servers=1", "client.max-attempts=1", "response.status=503"] {
+        let told = format!("write *.{}", change.split('=').next().expect("a path"));
+        if !change.starts_with("response") {
+            rlsim(&["run", "metastable", "--set", change]).fails(2, &["no lane uses", &told]);
+            rlsim(&["sweep", "metastable", "--vary", change]).fails(2, &["no lane uses", &told]);
+        } else {
+            assert_eq!(rlsim(&["run", "metastable", "--set", change]).status, 0, "lanes without one use it");
+        }
+    }
+    let folder = folder();
+    let scenario = |backend: &str| {
+        let lane = "[[lane]]\ngcra = {}\nbackend = { service = \"1s\" }";
+        format!("limit = \"5/1s\"\nbackend = {backend}\n[[traffic]]\nburst = {{ requests = 1 }}\n{lane}\n")
+    };
+    write(&folder, "s.toml", &scenario("{ service = \"2s\" }"));
+    let ran = rlsim_in(folder.path(), &["check", "s.toml"], b"");
+    assert!(ran.status == 0 && ran.stderr.contains("no lane uses the `backend` at the top"), "{}", ran.stderr);
+    write(&folder, "s.toml", &scenario("{ servers = 3 }"));
+    rlsim_in(folder.path(), &["check", "s.toml"], b"").fails(2, &["s.toml:2:11", "a backend without a service time"]);
 }
 
 #[test]
@@ -313,4 +351,45 @@ fn the_name_of_a_trace_does_not_command_the_terminal() {
     write(&folder, "a\u{1b}[31m.csv", "timestamp\n1\n2\n");
     let text = rlsim_in(folder.path(), &["replay", "a\u{1b}[31m.csv", "--limit", "1/1s"], b"").clean();
     assert!(!text.contains('\u{1b}') && text.starts_with("a\\u{1b}[31m.csv"), "{text}");
+}
+
+#[test]
+fn a_name_with_two_meanings_is_explained_twice() {
+    let text = rlsim(&["explain", "burst"]).clean().to_owned();
+    assert!(text.contains("burst (traffic): ") && text.contains("burst (word of the report): "), "{text}");
+}
+
+#[test]
+fn options_are_named_where_they_are_wrong() {
+    for option in ["--time", "--key", "--cost"] {
+        rlsim(&["replay", "none.csv", "--limit", "1/1s", option, "0"]).fails(2, &[option, "numbered from 1"]);
+    }
+    let twice = ["sweep", "boundary", "--vary", "limit=1/1s,2/1s", "--vary", "limit=1/1s,3/1s"];
+    let ran = rlsim(&twice);
+    assert!(ran.stderr.contains("varied twice") && !ran.stderr.contains("nowhere"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_that_ends_within_its_gzip_header_is_told() {
+    let folder = folder();
+    fs::write(folder.path().join("short.csv.gz"), b"\x1f\x8b\x08\0\0").expect("written");
+    rlsim_in(folder.path(), &["replay", "short.csv.gz", "--limit", "1/1s"], b"").fails(1, &["gzip", "end too early"]);
+}
+
+#[test]
+fn long_keys_are_cut_in_sentences() {
+    let folder = folder();
+    let long = "k".repeat(300);
+    write(&folder, "t.csv", &format!("timestamp,key\n1,a\n1,{long}\n1,{long}\n1,{long}\n"));
+    let ran = rlsim_in(folder.path(), &["replay", "t.csv", "--limit", "2/1m", "--key", "key"], b"");
+    assert!(!ran.clean().contains(&"k".repeat(50)));
+}
+
+#[test]
+fn the_scenario_of_the_readme_is_met() {
+    let readme = include_str!("../README.md");
+    let scenario = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a scenario");
+    let folder = folder();
+    write(&folder, "s.toml", scenario);
+    assert_eq!(rlsim_in(folder.path(), &["test", "s.toml"], b"").status, 0);
 }

@@ -117,6 +117,13 @@ fn many_runs_are_printed_and_written() {
     assert!(!one.stdout.contains("replications\":{") && one.stderr.contains("--runs"));
     rlsim(&["run", "boundary", "--runs", "3", "--tui"]).fails(2, &["--runs"]);
     rlsim(&["run", "boundary", "--runs", "3", "--format", "csv"]).fails(2, &["--runs"]);
+    // Nor do a sheet and a log, which are of one run.
+    let folder = tempfile::tempdir().expect("a folder");
+    for output in [["-o", "x.svg"], ["--decisions", "-"], ["--decisions", "x.csv"]] {
+        let ran = rlsim_in(folder.path(), &[&["run", "boundary", "--runs", "3"][..], &output].concat(), b"");
+        ran.fails(2, &["one run", "--runs"]);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is written");
     rlsim(&["run", "boundary", "--runs", "1"]).fails(2, &["2"]);
 }
 

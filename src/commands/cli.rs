@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use crate::error::Error;
+use crate::rng::MAX_SEED;
 use crate::scenario::Override;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -56,6 +57,12 @@ pub enum Command {
     Man,
 }
 
+/// Reads a seed, whose limits are the same wherever it is stated.
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= MAX_SEED);
+    seed.ok_or_else(|| format!("expected a whole number, 0 to {MAX_SEED}"))
+}
+
 /// A path or name, and what to change of it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
@@ -73,7 +80,7 @@ pub struct ChangeArgs {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Change the seed.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
     /// Change the limit.
     #[arg(long, value_name = "UNITS/TIME")]
@@ -180,7 +187,8 @@ pub enum Color {
 pub struct RunArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Run so many times, with this seed and those after it, and report means with 95 % intervals.
+    /// Run so many times, with this seed and those after it, and report means with 95 % intervals, as
+    /// text or JSON; what is of one run (CSV, .svg, --decisions, --tui) is refused.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     pub runs: Option<u64>,
     #[command(flatten)]
@@ -231,10 +239,12 @@ pub struct ReplayArgs {
     /// Burst of the buckets [default: the limit's units].
     #[arg(long, value_name = "N")]
     pub burst: Option<u64>,
-    /// Column of the arrival time: a name, or a number from 1 [default: the first with a usual name].
+    /// Column of the arrival time: a name, or a number from 1 [default: the first called timestamp, time,
+    /// ts or the like; `rlsim explain trace` lists them].
     #[arg(long, value_name = "COL")]
     pub time: Option<String>,
-    /// How times are written: auto, s, ms, us, ns, rfc3339 or a strptime pattern [default: auto].
+    /// How times are written: auto (seconds, or a date-time, UTC without a zone), s, ms, us, ns, rfc3339
+    /// or a strptime pattern [default: auto].
     #[arg(long, value_name = "FORMAT")]
     pub time_format: Option<String>,
     /// Column of the key [default: one key for all rows].
@@ -243,7 +253,8 @@ pub struct ReplayArgs {
     /// Columns whose sum is the cost [default: every row costs 1].
     #[arg(long, value_name = "COL", value_delimiter = ',')]
     pub cost: Vec<String>,
-    /// The first line is a row: columns go by number, the time is column 1 [default: if --time is a number].
+    /// The first line is a row: columns go by number, the time is column 1 [default: if --time is a
+    /// number and no column is named].
     #[arg(long)]
     pub no_header: bool,
     /// What to do about rows out of order: strict, sort, or how late they may be (5s) [default: strict].
@@ -271,7 +282,7 @@ pub struct PaperArgs {
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     pub at: Vec<String>,
     /// Change the first run's seed.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
     /// Draw the published figure's counterpart to an .svg file.
     #[arg(short, long, value_name = "FILE")]
@@ -343,8 +354,7 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// An algorithm, a kind of traffic, a word of the report, or a topic: scenario, traffic-fields,
-    /// expect, units, sweep, decisions, report.
+    /// An algorithm, a kind of traffic, a word of the report, or a topic; `rlsim list` names them all.
     #[arg(value_name = "NAME")]
     pub name: String,
 }

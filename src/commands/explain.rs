@@ -56,7 +56,7 @@ pub const TRAFFIC: [(&str, &str); 9] = [
     ),
     (
         "trace",
-        "A CSV file, plain or gzip. Fields: file, time, time-format (\"auto\", \"s\", \"ms\", \"us\", \"ns\", \"rfc3339\" or a strptime pattern), key, cost (a column, or a list of columns to add), attributes, order (\"strict\", \"sort\", { window = \"5s\" }), bad-rows (\"error\", \"skip\"), header.",
+        "A CSV file, plain or gzip. Fields: file; time (a column; without it the first in the file's order that is called timestamp, @timestamp, time, ts, datetime, date_time, date, unix_time, epoch or created_at, in any case; without a header column 1); time-format (\"auto\", which is decimal seconds or a date-time, UTC if it has no zone; else \"s\", \"ms\", \"us\", \"ns\", \"rfc3339\" or a strptime pattern); key (a column; without it all rows have one key); cost (a column, or a list of columns to add; without it 1); attributes (none); order (\"strict\"; else \"sort\" or { window = \"5s\" }); bad-rows (\"error\"; else \"skip\"); header (true, unless time is a number and no column is named).",
     ),
 ];
 
@@ -96,7 +96,10 @@ pub const WORDS: [(&str, &str); 22] = [
         "clumps",
         "Variance over mean of attempts in a bin (index of dispersion): 1 for attempts that know nothing of each other, far more for those that come in step.",
     ),
-    ("wait", "How long admitted attempts are held; those allowed at once count as zero."),
+    (
+        "wait",
+        "How long admitted attempts are held; those allowed at once count as zero. Percentiles are rounded up, by 0.1 % at most; the longest wait is exact.",
+    ),
     ("b-key", "Bytes of state that the limiter holds for a key, as really held."),
     (
         "retry-after",
@@ -159,16 +162,30 @@ pub fn algorithm_summary(name: &str) -> String {
 /// Explains one name.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Error> {
     let name = args.name.to_ascii_lowercase().replace([' ', '_'], "-");
-    let wrapped = |text: &str| textwrap::fill(text, 88);
+    // Names with a hyphen are not torn apart.
+    let width = textwrap::Options::new(88).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let wrapped = |text: &str| textwrap::fill(text, &width);
     if let Some((_, source, knobs)) = ALGORITHMS.iter().find(|(other, ..)| *other == name) {
         stdout(&format!("{}\nKNOBS (default first)\n{}\n", documentation(source), wrapped(knobs)))?;
         return Ok(0);
     }
-    for (known, text) in TRAFFIC.iter().chain(&WORDS) {
-        if *known == name {
-            stdout(&format!("{}\n", wrapped(&format!("{known}: {text}"))))?;
-            return Ok(0);
+    // A name may be that of a kind of traffic and a word too.
+    let lists = [("traffic", &TRAFFIC[..]), ("word of the report", &WORDS[..])];
+    let meanings = lists.iter().flat_map(|(what, list)| list.iter().map(move |(known, text)| (what, known, text)));
+    let meanings: Vec<_> = meanings.filter(|(_, known, _)| **known == name).collect();
+    let told: Vec<String> = meanings
+        .iter()
+        .map(|(what, known, text)| match meanings.len() {
+            1 => format!("{}\n", wrapped(&format!("{known}: {text}"))),
+            _ => format!("{}\n", wrapped(&format!("{known} ({what}): {text}"))),
+        })
+        .collect();
+    if !told.is_empty() {
+        stdout(&told.join("\n"))?;
+        if let Some(scenario) = embedded(&name) {
+            stdout(&format!("\nIt is a scenario too: rlsim show {0}, or rlsim run {0}\n", scenario.name))?;
         }
+        return Ok(0);
     }
     if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
         stdout(topic.text)?;

@@ -22,14 +22,14 @@ fn trace_plan(args: &ReplayArgs) -> Result<Plan, Error> {
     if args.burst == Some(0) {
         return Err(Error::usage("--burst 0 would admit nothing for ever; the smallest burst is 1"));
     }
-    let column = |text: &String| match text.parse::<usize>() {
-        Ok(0) => Err(Error::usage("columns are numbered from 1")),
+    let column = |option: &str, text: &String| match text.parse::<usize>() {
+        Ok(0) => Err(Error::usage(format!("{option} 0: columns are numbered from 1"))),
         Ok(number) => Ok(Column::Number(number)),
         Err(_) => Ok(Column::Name(text.clone())),
     };
-    let time = args.time.as_ref().map(column).transpose()?;
-    let key = args.key.as_ref().map(column).transpose()?;
-    let cost = args.cost.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+    let time = args.time.as_ref().map(|time| column("--time", time)).transpose()?;
+    let key = args.key.as_ref().map(|key| column("--key", key)).transpose()?;
+    let cost = args.cost.iter().map(|cost| column("--cost", cost)).collect::<Result<Vec<_>, _>>()?;
     let header = header(args, &time, &key, &cost)?;
     let time_format = match args.time_format.as_deref() {
         None | Some("auto") => TimeFormat::Auto,

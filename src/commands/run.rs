@@ -24,8 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs a scenario.
 pub fn run(args: &RunArgs) -> Result<u8, Error> {
-    if args.runs.is_some() && (args.output.tui || has_csv(&args.output)) {
-        let what = if args.output.tui { "--tui shows" } else { "a CSV report is of" };
+    if let (Some(_), Some(what)) = (args.runs, of_one_run(&args.output)) {
         return Err(Error::usage(format!("{what} one run; leave out --runs, or ask for text or JSON")));
     }
     if args.output.tui {
@@ -52,9 +51,19 @@ pub fn run(args: &RunArgs) -> Result<u8, Error> {
     carry_out(plan, &args.output, Some(Path::new(&args.scenario.file)), args.runs)
 }
 
-fn has_csv(args: &OutputArgs) -> bool {
-    let csv_file = |path: &PathBuf| matches!(kind(path), Ok(Kind::Csv));
-    args.format.chosen() == Format::Csv || args.output.iter().any(csv_file)
+/// What is asked for that can be of one run only.
+fn of_one_run(args: &OutputArgs) -> Option<&'static str> {
+    let file = |wanted: Kind| args.output.iter().any(|path| kind(path).is_ok_and(|kind| kind == wanted));
+    if args.tui {
+        return Some("--tui shows");
+    }
+    if args.format.chosen() == Format::Csv || file(Kind::Csv) {
+        return Some("a CSV report is of");
+    }
+    if file(Kind::Svg) {
+        return Some("a sheet draws");
+    }
+    args.decisions.as_ref().map(|_| "--decisions writes")
 }
 
 /// Runs a plan many times, with a bar meanwhile.

@@ -79,7 +79,7 @@ pub(super) fn each<T: Send>(
 /// One run; each lane's figures.
 fn single(plan: &Plan, run: u64, options: Options, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Single>, Error> {
     let mut plan = plan.clone();
-    plan.traffic.seed = plan.traffic.seed.wrapping_add(run);
+    plan.traffic.seed = plan.traffic.seed_of_run(run);
     let (lanes, counts) = lanes(&plan, options, go_on)?;
     Ok(lanes.iter().zip(counts).map(|(lane, counts)| Single { figures: of_lane(lane), counts }).collect())
 }

@@ -123,6 +123,9 @@ fn plain_types(message: &str) -> String {
     for (from, to) in [
         ("invalid value: ", ""),
         ("invalid type: ", ""),
+        // More than 64 bits, which is nothing to bother anybody with.
+        (" as i128", ""),
+        (" as u128", ""),
         ("expected u64", "expected a whole number, 0 or more"),
         ("expected u32", "expected a whole number, 0 or more"),
         ("expected f64", "expected a number"),

@@ -4,7 +4,8 @@ use super::deployment::{DeploymentTable, FaultTable};
 use super::loops::{BackendTable, ClientTable, ResponseTable};
 pub use super::values::ExpectValue;
 use super::values::{
-    ColumnValue, CountOr, CountOrWord, Duration, Instant, NamesOrColumns, OneOrMany, TableOf, Text, Word, WordOr, lend,
+    ColumnValue, CountOr, CountOrWord, Duration, Instant, NamesOrColumns, OneOrMany, Seed, TableOf, Text, Word, WordOr,
+    lend,
 };
 use crate::limiter::{Backwards, Compare, CounterAnchor, Edge, LeakyMode, Oldest, Refill, WindowAnchor};
 use crate::quota::{Limit, Rate};
@@ -29,7 +30,7 @@ pub struct ScenarioTable {
     pub about: Option<Spanned<String>>,
     pub start: Option<Spanned<Instant>>,
     pub duration: Option<Duration>,
-    pub seed: Option<u64>,
+    pub seed: Option<Seed>,
     pub limit: Option<Spanned<Text<Limit>>>,
     pub envelope: Option<Vec<Duration>>,
     #[serde(default)]

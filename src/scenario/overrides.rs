@@ -217,7 +217,17 @@ fn set(document: &mut DocumentMut, path: &[String], text: &str) -> Result<(), Fa
             let traffic = document.get_mut("traffic").and_then(as_tables).expect("it has names");
             set_in(traffic, &traffic_names, &TRAFFIC, below, text, 1)
         }
-        _ if KEYS.contains(&first) || document.contains_key(first) => put(document.as_table_mut(), &parts, text, 0),
+        _ if KEYS.contains(&first) || document.contains_key(first) => {
+            // Such a value would change nothing.
+            if LANE_KEYS.contains(&first) && lanes(document).iter().all(|lane| lane.contains_key(first)) {
+                let remedy = if path.len() > 1 { path[1..].join(".") } else { "KEY".to_owned() };
+                return Err(Fault::at(
+                    0,
+                    format!("no lane uses the `{first}` at the top: each states its own; write *.{first}.{remedy}"),
+                ));
+            }
+            put(document.as_table_mut(), &parts, text, 0)
+        }
         _ => {
             let known = lane_names.iter().chain(&traffic_names).map(String::as_str).chain(KEYS).chain(["fault"]);
             let hint = super::diagnose::closest(first, known);

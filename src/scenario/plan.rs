@@ -138,7 +138,7 @@ impl Plan {
             Some(lanes) => plan.stated_lanes(source, lanes)?,
         }
         Loops { source, table: &table }.apply(&mut plan)?;
-        plan.warnings = warnings(&plan);
+        plan.warnings = warnings(&plan, &table);
         if let Some(stated) = &table.conditions {
             plan.conditions = conditions::Reader { source, duration, closed: plan.is_closed_loop() }.read(stated)?;
         }
@@ -416,7 +416,7 @@ fn traffic(
         columns: vec![vec![0]],
         start,
         duration,
-        seed: table.seed.unwrap_or(1),
+        seed: table.seed.map_or(1, |seed| seed.0),
         window: limit.map(|limit| limit.window),
     })
 }

@@ -1,6 +1,7 @@
 //! Values of a scenario file that TOML has no type for.
 
 use crate::quota::{Limit, Rate};
+use crate::rng::MAX_SEED;
 use crate::time::{SimDuration, SimTime};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
@@ -114,6 +115,27 @@ fn instant(text: &str) -> Result<SimTime, String> {
         }
         _ => format!("`{text}` is not an instant; write RFC 3339, as in `2026-01-01T12:00:00Z`"),
     })
+}
+
+/// The seed: a whole number that TOML can hold, so that it can be written down again.
+#[derive(Clone, Copy, Debug)]
+pub struct Seed(pub u64);
+
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SeedVisitor;
+        impl Visitor<'_> for SeedVisitor {
+            type Value = Seed;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a whole number, 0 to {MAX_SEED}")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Seed, E> {
+                let seed = u64::try_from(number).map(Seed);
+                seed.map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+        }
+        deserializer.deserialize_any(SeedVisitor)
+    }
 }
 
 /// One value or a list of them.

@@ -1,5 +1,6 @@
 //! What is legal and most likely not meant: a line each, with the lane, the numbers and a remedy.
 
+use super::file::{LaneTable, ScenarioTable};
 use super::plan::Plan;
 use crate::limiter::LimiterSpec;
 use crate::quota::Rate;
@@ -9,8 +10,8 @@ use crate::sim::{
 };
 use crate::time::SimDuration;
 
-/// Looks a plan through.
-pub fn warnings(plan: &Plan) -> Vec<String> {
+/// Looks a plan through, and the tables that it was read from.
+pub fn warnings(plan: &Plan, table: &ScenarioTable) -> Vec<String> {
     // Lanes of which the same is to be said are named together.
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for lane in &plan.lanes {
@@ -35,7 +36,23 @@ pub fn warnings(plan: &Plan) -> Vec<String> {
         [lanes @ .., last] => format!("lanes `{}` and `{last}`: {text}", lanes.join("`, `")),
         [] => text,
     });
-    told.chain(plan.traffic.duration.into_iter().flat_map(|end| never(plan, end))).collect()
+    let never = plan.traffic.duration.into_iter().flat_map(|end| never(plan, end));
+    unused(table).chain(told).chain(never).collect()
+}
+
+/// Tables at the top instead of which every lane states its own.
+fn unused(table: &ScenarioTable) -> impl Iterator<Item = String> {
+    let lanes = table.lane.as_deref().unwrap_or_default();
+    let own = |states: fn(&LaneTable) -> bool| !lanes.is_empty() && lanes.iter().all(|lane| states(lane.get_ref()));
+    let unused = [
+        ("client", table.client.is_some() && own(|lane| lane.client.is_some())),
+        ("response", table.response.is_some() && own(|lane| lane.response.is_some())),
+        ("backend", table.backend.is_some() && own(|lane| lane.backend.is_some())),
+        ("deployment", table.deployment.is_some() && own(|lane| lane.deployment.is_some())),
+    ];
+    unused.into_iter().filter(|(_, unused)| *unused).map(|(key, _)| {
+        format!("no lane uses the `{key}` at the top: each states its own, which takes nothing from it; leave it out")
+    })
 }
 
 /// Units and time of a sustained rate.

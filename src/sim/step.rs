@@ -110,14 +110,8 @@ impl<'a> Feeder<'a> {
         self.traffic.fill(&mut step.batch, max)?;
         step.each_takes_one = step.batch.cost.iter().all(|cost| *cost == 1);
         for (row, cost) in step.batch.cost.iter().enumerate() {
-            self.total_cost = self.total_cost.checked_add(*cost).filter(|total| *total <= TOTAL_COST_MAX).ok_or_else(
-                || Error::Range {
-                    message: format!(
-                        "the arrivals up to number {} cost more than {TOTAL_COST_MAX} units together; sums would not be exact",
-                        step.batch.first + row as u64 + 1
-                    ),
-                },
-            )?;
+            let total = self.total_cost.checked_add(*cost).filter(|total| *total <= TOTAL_COST_MAX);
+            self.total_cost = total.ok_or_else(|| too_much(self.traffic, step.batch.first + row as u64 + 1))?;
         }
         let keys = self.traffic.keys(0);
         step.new_keys.clear();
@@ -137,6 +131,18 @@ impl<'a> Feeder<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// The error about costs whose sum is too large.
+#[cold]
+fn too_much(traffic: &Traffic, arrivals: u64) -> Error {
+    let files: Vec<String> = traffic.inputs().into_iter().map(|input| input.file).collect();
+    let files = if files.is_empty() { String::new() } else { format!("{}: ", files.join(", ")) };
+    Error::Range {
+        message: format!(
+            "{files}the arrivals up to number {arrivals} cost more than {TOTAL_COST_MAX} units together, so that sums would not be exact; state costs in a larger unit, or take fewer arrivals at a time"
+        ),
     }
 }
 

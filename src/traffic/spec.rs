@@ -1,6 +1,7 @@
 //! What traffic a scenario states, resolved.
 
 use crate::quota::Rate;
+use crate::rng::later_seed;
 use crate::time::{SimDuration, SimTime};
 use std::path::PathBuf;
 
@@ -279,6 +280,12 @@ impl TrafficSpec {
 }
 
 impl TrafficPlan {
+    /// The seed of a run that repeats this one, so many runs later.
+    #[must_use]
+    pub const fn seed_of_run(&self, later: u64) -> u64 {
+        later_seed(self.seed, later)
+    }
+
     /// Whether every arrival costs one unit or none.
     #[must_use]
     pub fn unit_cost(&self) -> bool {

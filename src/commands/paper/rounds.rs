@@ -5,6 +5,7 @@ use super::published::{Mark, Paper};
 use super::rebuild::{Ask, reported, seconds, set};
 use crate::error::Error;
 use crate::report::{LaneReport, PaperLevel, PaperPanel, PaperReport, PaperRow, PaperSeries, Report};
+use crate::rng::later_seed;
 use crate::runner::{self, Extras};
 use crate::scenario::{Override, Plan, ScenarioSource};
 use crate::sim::Options;
@@ -178,7 +179,7 @@ pub fn rebuild(
         let lasts = plan.traffic.duration.map_or(0.0, seconds);
         let mut runs = Vec::new();
         for run in 0..ask.runs {
-            plan.traffic.seed = first_seed.wrapping_add(run);
+            plan.traffic.seed = later_seed(first_seed, run);
             let go_on = progress(done);
             runs.push(runner::run(&plan, options, Extras::default(), &mut |_| go_on)?.report);
             done += 1;

@@ -12,8 +12,9 @@ A path is what --set takes:
   client.poisson.rate                        TRAFFIC.KIND.KNOB, by the traffic's name
   traffic.0.poisson.rate, lane.2.gcra.burst  by number, counted from 0
   *.client.max-attempts                      every lane that has a `client` table
-In any list of tables an entry goes by its name, its number, its kind where only one entry
-has it, or * for all.
+In any list of tables an entry goes by its name, its number, its kind where only one
+entry has it, or * for all. A `client`, `response`, `backend` or `deployment` at the top
+is that of lanes that state none: if every lane states its own, write *.client.deadline.
 
 Values:
   1,2,4,8              a list of anything that can be set; so are full,empty
@@ -44,5 +45,6 @@ happened. A table of another sweep is left alone.
 Examples:
   rlsim sweep burst-dial --vary limit=50/1m..200/1m:step=10
   rlsim sweep poisson --vary 'token-bucket.burst=1..64:points=7,log' -o burst.svg
-  rlsim sweep metastable --vary seed=1..20:step=1 --vary backend.servers=8,10,12 -o map.svg
+  rlsim sweep metastable --vary '*.backend.queue=10,20,50,100' \
+    --vary '*.backend.servers=1,2,3' --measure goodput-per-s -o map.svg
 "#;

@@ -53,7 +53,7 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
              Without it: the epoch, or the first row of a trace.
   duration   Stops arrivals and retries, not releases. Needed by traffic without an end
              of its own.
-  seed       A number, 1 by default; all random traffic follows from it.
+  seed       1 by default, 0 to 9223372036854775807; all random traffic follows from it.
   limit      What every lane must enforce, as in "100/1m": the yardstick of the peak,
              and where lanes get their defaults from.
   client     Who calls the lanes that state no client of their own. See client. A client
@@ -83,8 +83,8 @@ const SCENARIO: &str = r#"A scenario is a TOML file. Unknown keys are errors. At
   exempt            Classes of traffic that bypass the limiter, as in ["health"].
   clock-resolution  The limiter sees time rounded down to a multiple of it, as in "1ms".
   client            Its clients, its answers, its backend, its deployment, instead of
-  response          those at the top.
-  backend
+  response          those at the top, of which it takes nothing: what it leaves out has
+  backend           its usual default.
   deployment
 
 Example:
@@ -308,7 +308,8 @@ Figures, in kebab-case, else as in the JSON report (see report):
                       state.bytes-per-key "envelope.SPAN" "envelope.SPAN.bound", for a
                       span that the scenario lists in envelope
   times               wait-ns.p50 .p95 .p99 .max peak.from-ns over.first-ns
-                      over.peak-key-ns
+                      over.peak-key-ns; all exact but percentiles, which are rounded up
+                      by 0.1 % at most
   texts               algorithm key peak.key same-as fingerprint
 
 Conditions:
@@ -370,9 +371,11 @@ and lane; `-` is standard output, instead of the report.
 In a closed loop rows are ordered by time and lane, and arrival is the number of the
 request's first attempt; it is empty for later requests of a closed population.
 
-Example, all keys that a lane refused, with how often:
+Example, all keys that a lane refused, with how often. A key in quotes may hold commas,
+so columns are counted from both ends: in a replay five come after the decision.
   rlsim replay requests.csv --limit 100/1m --key client --algorithm gcra --decisions - |
-    awk -F, '$7 == "deny" { n[$4]++ } END { for (k in n) print n[k], k }' | sort -rn
+    sed -nE 's/^([^,]*,){3}(.*),[0-9]+,[0-9]+,deny(,[^,]*){5}$/\2/p' |
+    sort | uniq -c | sort -rn
 "#;
 
 const REPORT: &str = r#"`--json` prints one document; field names stay, others may be added. Names ending in _ns
@@ -399,11 +402,12 @@ are whole nanoseconds, instants counted from `start`. What is not known is null.
     peak            the most units released in a window, for any key: units, ratio to
                     the limit, bound (the most that any traffic could get), from_ns, key
     envelope        the same for other spans: span_ns, units, bound
-    over            keys above the limit, first_ns, peak_key_ns (how long the worst was)
+    over            keys above the limit, first_ns, peak_key_ns (how long the key of the
+                    peak was, which need not be the one that was the longest)
     false_denials   refused although the exact sliding log admits
     false_admissions  admitted although it refuses
     over_admitted under_admitted   units of the false admissions, and of the denials
-    wait_ns         of the admitted: p50, p95, p99, max
+    wait_ns         of the admitted: p50, p95, p99 within 0.1 %, rounded up; max
     state           keys, bytes, bytes_per_key that the limiter holds at the end
     keys_denied     keys refused at least once; top_denied: the first of them, with key,
                     attempts, denied

@@ -177,7 +177,8 @@ fn pieces(report: &Report, index: usize) -> Vec<Piece> {
     if let Some(text) = words::waits(lane) {
         add(line, TEXT_X, palette::DELAYED_INK, &text);
         line += 1;
-    } else if let Some(text) = words::keys_over(report, lane).filter(|_| !apart) {
+    }
+    if let Some(text) = words::keys_over(report, lane).filter(|_| !apart) {
         add(line, TEXT_X, palette::SOFT, &text);
         line += 1;
     }

@@ -173,7 +173,7 @@ fn counted(report: &Report, lane: &LaneReport) -> Option<String> {
     (special || report.offered.keys > 1).then(|| lane.key.clone())
 }
 
-/// Whether and how a lane passed the limit: by how much at most, for how long in all, and why, in
+/// Whether and how a lane passed the limit: by how much at most, for how long its key did, and why, in
 /// phrases; none without a limit.
 pub fn verdict(report: &Report, lane: &LaneReport) -> Vec<String> {
     let (Some(limit), Some(peak)) = (report.limit, lane.peak.as_ref()) else { return Vec::new() };
@@ -187,8 +187,10 @@ pub fn verdict(report: &Report, lane: &LaneReport) -> Vec<String> {
         }];
     }
     let mut phrases = vec![format!("up to {} above", units(u128::from(peak.units - limit.units)))];
-    let long = lane.over.as_ref().map_or(0, |over| over.peak_key_ns);
-    phrases.extend((long > 0).then(|| format!("{} in all", span(long))));
+    // Of several keys, the one with the highest peak need not be the one that was above the longest.
+    let over = lane.over.as_ref().filter(|over| over.peak_key_ns > 0);
+    let whose = |keys: u64| if keys > 1 { "that key " } else { "" };
+    phrases.extend(over.map(|over| format!("{}{} in all", whose(over.keys), span(over.peak_key_ns))));
     phrases.extend(why(report, lane).map(str::to_owned));
     phrases
 }

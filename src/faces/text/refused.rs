@@ -9,7 +9,7 @@ use crate::report::{LaneReport, Report};
 const TOLD: usize = 5;
 
 /// The most columns that a key takes.
-const KEY_WIDTH: usize = 40;
+pub const KEY_WIDTH: usize = 40;
 
 /// Lines for each group of lanes that refused the same to the same keys; none where there is but
 /// one key to refuse anything to.

@@ -1,7 +1,8 @@
 //! Why the lanes differ, in sentences whose every number is a figure of the report.
 
+use super::refused::KEY_WIDTH;
 use super::{comeback, deployed, plural, span};
-use crate::faces::format::{Clock, count, duration, ratio};
+use crate::faces::format::{Clock, count, duration, fit, ratio};
 use crate::report::{Disagreement, LaneReport, LevelReport, Report};
 
 /// Sentences at most.
@@ -213,7 +214,7 @@ fn place(report: &Report, at: &Disagreement) -> String {
     let clock = Clock::for_span(report, report.focus.from_ns, report.focus.until_ns).precise();
     let mut text = clock.time(report.instant(at.time_ns));
     if report.offered.keys > 1 {
-        text.push_str(&format!(", key {}", at.key));
+        text.push_str(&format!(", key {}", fit(&at.key, KEY_WIDTH)));
     }
     if at.cost != 1 {
         text.push_str(&format!(", cost {}", count(u128::from(at.cost))));
@@ -308,7 +309,7 @@ fn exceeded(report: &Report) -> Vec<String> {
     if report.offered.keys > 1
         && let Some(key) = &peak.key
     {
-        text.push_str(&format!(" for {} {key}", lane.key));
+        text.push_str(&format!(" for {} {}", lane.key, fit(key, KEY_WIDTH)));
     }
     if let Some(times) = peak.ratio {
         text.push_str(&format!(", {} the limit", ratio(times)));
@@ -444,7 +445,7 @@ fn victims(report: &Report) -> Option<String> {
     Some(format!(
         "{refuses}, to {}; {} loses {} of its {}.",
         plural(u128::from(lane.keys_denied), &lane.key),
-        worst.key,
+        fit(&worst.key, KEY_WIDTH),
         count(u128::from(worst.denied)),
         count(u128::from(worst.attempts))
     ))

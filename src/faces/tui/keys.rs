@@ -25,7 +25,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("r", "read the scenario again and run it"),
     ("? h", "this help"),
     ("Esc", "close what is open"),
-    ("q Ctrl-C", "quit"),
+    ("q Ctrl-C", "quit; over a text, q closes that first"),
 ];
 
 /// A key and what it does.

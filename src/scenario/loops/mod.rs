@@ -51,6 +51,10 @@ impl Loops<'_> {
             Some(lanes) => lanes.iter().map(|lane| Some(lane.get_ref())).collect(),
             None => plan.lanes.iter().map(|_| None).collect(),
         };
+        // What stands at the top has to be right even where every lane states its own.
+        self.table.client.as_ref().map(|table| self.client(table)).transpose()?;
+        self.table.response.as_ref().map(|table| self.response(table)).transpose()?;
+        self.table.backend.as_ref().map(|table| self.backend(table)).transpose()?;
         let mut lanes = std::mem::take(&mut plan.lanes);
         let mut deployments = Vec::new();
         for (lane, own) in lanes.iter_mut().zip(own) {

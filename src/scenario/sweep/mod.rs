@@ -100,7 +100,10 @@ impl Grid {
     ) -> Result<(Self, Plan), Error> {
         for (i, axis) in axes.iter().enumerate() {
             if axes[..i].iter().any(|other| other.split.parts == axis.split.parts) {
-                return Err(axis.fault(axis.split.parts.len() - 1, format!("`{}` is varied twice", axis.path())));
+                let (path, end) = (axis.path(), axis.split.places.last().map_or(0, |place| place.end));
+                let help = Some("give all its values to one --vary".to_owned());
+                let message = format!("`{path}` is varied twice");
+                return Err(typed("--vary", &axis.argument, 0..end, message, "the second time", help));
             }
         }
         let points = axes.iter().map(|axis| axis.values.texts.len()).fold(1_usize, usize::saturating_mul);

@@ -46,11 +46,11 @@ impl Input {
 
     /// Takes the trace from a reader.
     pub fn new(mut reader: Box<dyn Read + Send>, display: String) -> Result<Self, Error> {
-        let mut first = sniff(&mut reader, &display)?;
+        let mut first = sniff(&mut reader).map_err(|error| cannot_read(&display, error))?;
         let packed = first.starts_with(b"\x1f\x8b");
         if packed {
             reader = Box::new(MultiGzDecoder::new(Cursor::new(first).chain(reader)));
-            first = sniff(&mut reader, &display)?;
+            first = sniff(&mut reader).map_err(|error| damaged(&display, &error))?;
         }
         if let Some(kind) = foreign(&first) {
             return Err(Error::Trace {
@@ -70,11 +70,7 @@ impl Input {
         loop {
             match self.reader.read(into) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if self.packed => {
-                    let kind = error.kind();
-                    let what = io::Error::new(kind, format!("the gzip data are damaged or end too early ({error})"));
-                    return Err(cannot_read(&self.display, what));
-                }
+                Err(error) if self.packed => return Err(damaged(&self.display, &error)),
                 result => return result.map_err(|error| cannot_read(&self.display, error)),
             }
         }
@@ -82,10 +78,9 @@ impl Input {
 }
 
 /// The first bytes, fewer only where the file is shorter.
-fn sniff(reader: &mut dyn Read, display: &str) -> Result<Vec<u8>, Error> {
+fn sniff(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    let result = reader.take(SNIFFED as u64).read_to_end(&mut first);
-    result.map_err(|error| cannot_read(display, error))?;
+    reader.take(SNIFFED as u64).read_to_end(&mut first)?;
     Ok(first)
 }
 
@@ -101,6 +96,11 @@ fn foreign(first: &[u8]) -> Option<&'static str> {
         [0, ..] => Some("binary data"),
         _ => None,
     }
+}
+
+fn damaged(display: &str, error: &io::Error) -> Error {
+    let what = format!("the gzip data are damaged or end too early ({error})");
+    cannot_read(display, io::Error::new(error.kind(), what))
 }
 
 fn cannot_read(display: &str, source: io::Error) -> Error {
